@@ -1,0 +1,101 @@
+//! What every step checks first, written once.
+
+use crate::{Guide, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive};
+
+/// Checks all that comes into a step, so that a refused step has changed nothing.
+///
+/// # Errors
+/// `dt` is not finite and positive; a load is not finite, on a foreign handle, or a torque on a
+/// Point; there are motions for another number of guides; a motion has another number of carriers
+/// than its guide, or is not finite, or has an orientation that is not a unit quaternion.
+pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) -> Result<(), SimulatorError> {
+    check_positive("dt [s]", dt)?;
+    for (i, &(handle, wrench)) in inputs.loads.iter().enumerate() {
+        let of = || format!("load {i} on {}", table.describe(handle));
+        let kind = table.kind(handle)?;
+        if !wrench.is_finite() {
+            return Err(SimulatorError::refused(of(), format!("{wrench:?}"), "finite numbers"));
+        }
+        if kind == Kind::Point && wrench.angular != Wrench::ZERO.angular {
+            return Err(SimulatorError::refused(of(), format!("torque {:?}", wrench.angular), "no torque on a Point"));
+        }
+    }
+    if !inputs.motions.is_empty() && inputs.motions.len() != guides.len() {
+        return Err(SimulatorError::refused(
+            "motions",
+            inputs.motions.len(),
+            format!("one for each of {} guides, or none", guides.len()),
+        ));
+    }
+    for (i, (guide, motion)) in guides.iter().zip(&inputs.motions).enumerate() {
+        if let Some(motion) = motion {
+            check_motion(i, guide, motion)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_motion(number: usize, guide: &Guide, motion: &Motion) -> Result<(), SimulatorError> {
+    for (when, states) in [("begin", &motion.begin), ("end", &motion.end)] {
+        let of = || format!("motion of guide {number}, {when}");
+        if states.len() != guide.carriers() {
+            return Err(SimulatorError::refused(
+                of(),
+                format!("{} states", states.len()),
+                format!("one for each of {} carriers", guide.carriers()),
+            ));
+        }
+        if let Some(i) = states.iter().position(|state| !state.is_finite()) {
+            return Err(SimulatorError::refused(
+                format!("{}, carrier {i}", of()),
+                format!("{:?}", states[i]),
+                "finite numbers",
+            ));
+        }
+        if let Some(i) = states.iter().position(|state| !is_unit(state)) {
+            return Err(SimulatorError::refused(
+                format!("{}, carrier {i}", of()),
+                format!("{:?}", states[i].orientation),
+                "a unit quaternion",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn is_unit(state: &HandleState) -> bool {
+    let squared: f64 = state.orientation.iter().map(|x| x * x).sum();
+    (squared - 1.0).abs() < 1e-6
+}
+
+/// Checks guides before a simulator takes them: what it follows, whose handles, sound surfaces.
+///
+/// # Errors
+/// Names the first guide that is wrong.
+pub fn check_guides(table: &HandleTable, follows: crate::Follows, guides: &[Guide]) -> Result<(), SimulatorError> {
+    for (i, guide) in guides.iter().enumerate() {
+        let (what, can) = match guide {
+            Guide::Attachment { own } => match table.kind(*own)? {
+                Kind::Point => ("an attached Point", follows.points),
+                Kind::Frame => ("an attached Frame", follows.frames),
+            },
+            Guide::Obstacle { surface, friction, restitution, thickness, except } => {
+                surface.check()?;
+                crate::check_pair(&format!("guide {i}"), *friction, *restitution, *thickness)?;
+                except.iter().try_for_each(|&handle| table.check(handle))?;
+                match surface.carrier {
+                    crate::Carrier::Frame(_) => ("a rigid obstacle", follows.rigid_surfaces),
+                    crate::Carrier::Points(_) => ("a deforming obstacle", follows.deforming_surfaces),
+                }
+            }
+        };
+        if !can {
+            return Err(SimulatorError::refused(
+                format!("guide {i}"),
+                what,
+                format!("what it can follow: {follows:?}"),
+            ));
+        }
+    }
+    Ok(())
+}

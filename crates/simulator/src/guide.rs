@@ -1,0 +1,84 @@
+//! Guides, what a follower gives way to, and the inputs of a step.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{HandleId, HandleState, Surface, Wrench};
+
+/// Something of another simulator that this one gives way to. It never learns whose it is; guides
+/// are numbered as they were given.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Guide {
+    /// The own handle ends the step with the position and velocity of its carrier, which is of the
+    /// same kind.
+    Attachment {
+        /// Which of the own handles.
+        own: HandleId,
+    },
+    /// A surface that must not be crossed. The coefficients are those of this pair, used as they are.
+    Obstacle {
+        /// Shape and kind of carrier.
+        surface: Arc<Surface>,
+        /// Coulomb friction coefficient [-].
+        friction: f64,
+        /// Coefficient of restitution [-].
+        restitution: f64,
+        /// Distance kept `[m]`, on top of the own.
+        thickness: f64,
+        /// Own handles that do not meet it.
+        except: Vec<HandleId>,
+    },
+}
+
+impl Guide {
+    /// How many handles carry it: one, or one a vertex.
+    pub fn carriers(&self) -> usize {
+        match self {
+            Self::Attachment { .. } => 1,
+            Self::Obstacle { surface, .. } => surface.carrier.handles().len(),
+        }
+    }
+}
+
+/// A guide's carriers at the begin and at the end of a step.
+///
+/// Between the two an obstacle moves linearly (Points) or by lerp and slerp (Frame) and has *the
+/// velocity of that path*: [PD97] footnote 3 interpolates the end velocities instead, with which
+/// particles that rest on an accelerating box fall through it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Motion {
+    /// At the begin, one a carrier.
+    pub begin: Arc<[HandleState]>,
+    /// At the end.
+    pub end: Arc<[HandleState]>,
+}
+
+/// All that acts on one step from outside. Nothing of it outlives the step.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Inputs {
+    /// Forces on own handles, constant over the step; several on one handle add up in this order.
+    pub loads: Vec<(HandleId, Wrench)>,
+    /// One a guide, or empty. `None`: the guide does not act in this step.
+    pub motions: Vec<Option<Motion>>,
+}
+
+impl Inputs {
+    /// A free step.
+    pub const NONE: &Self = &Self { loads: Vec::new(), motions: Vec::new() };
+}
+
+/// What a simulator can follow; a scene refuses the rest before its first step.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Follows {
+    /// Attachments of Points.
+    pub points: bool,
+    /// Attachments of Frames.
+    pub frames: bool,
+    /// Obstacles carried by a Frame.
+    pub rigid_surfaces: bool,
+    /// Obstacles carried by Points.
+    pub deforming_surfaces: bool,
+    /// How far an attached own handle may end from its carrier `[m]`; 0 for exactly.
+    pub tolerance: f64,
+}

@@ -1,0 +1,108 @@
+//! What came of a step.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Wrench;
+
+/// Impulse [N s, N m s] that the follower put on a guide's carrier.
+///
+/// The torque is about the carrier where that was at the moment of the impulse (at the end of the
+/// step where the method knows no moment). Sorted by guide, then carrier; zeros may be left out.
+/// The load that carries it over is `impulse / dt`, without a change of sign.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Reaction {
+    /// Number of the guide.
+    pub guide: u32,
+    /// Number of the carrier within the guide.
+    pub carrier: u32,
+    /// On the carrier.
+    pub impulse: Wrench,
+}
+
+/// Whether a step's iterations reached what they were asked for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Outcome {
+    /// To the simulator's own tolerance.
+    Converged,
+    /// Stopped at a limit; the state is finite and usable.
+    StoppedAt {
+        /// Left over.
+        error: f64,
+        /// Asked for.
+        bound: f64,
+        /// Of both.
+        unit: String,
+    },
+}
+
+/// What came of a step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct StepReport {
+    /// Time at the end `[s]`.
+    pub time: f64,
+    /// Inner steps taken.
+    pub substeps: u32,
+    /// Solver iterations, all inner steps together.
+    pub iterations: u32,
+    /// Converged, or stopped where.
+    pub outcome: Outcome,
+    /// On the guides' carriers.
+    pub reactions: Vec<Reaction>,
+    /// What a person should know: a clipped speed, a repaired input.
+    pub notes: Vec<String>,
+    /// Where the time went.
+    pub stages: Stages,
+}
+
+impl StepReport {
+    /// A report of one converged inner step that ended at `time` `[s]`.
+    pub fn new(time: f64) -> Self {
+        Self {
+            time,
+            substeps: 1,
+            iterations: 0,
+            outcome: Outcome::Converged,
+            reactions: Vec::new(),
+            notes: Vec::new(),
+            stages: Stages::default(),
+        }
+    }
+}
+
+/// Seconds by stage. A wall clock is no result, so any two are equal.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stages(pub Vec<(String, f64)>);
+
+impl Stages {
+    /// Adds `seconds` to `stage`.
+    pub fn add(&mut self, stage: &str, seconds: f64) {
+        match self.0.iter_mut().find(|(name, _)| name == stage) {
+            Some((_, sum)) => *sum += seconds,
+            None => self.0.push((stage.into(), seconds)),
+        }
+    }
+}
+
+impl PartialEq for Stages {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// Momentum and energy of a whole simulator.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Of all that moves `[kg]`.
+    pub mass: f64,
+    /// Linear momentum `[N s]`.
+    pub momentum: [f64; 3],
+    /// Angular momentum about the world's origin `[N m s]`.
+    pub angular_momentum: [f64; 3],
+    /// Kinetic energy `[J]`.
+    pub kinetic: f64,
+    /// Potential energy `[J]`.
+    pub potential: f64,
+    /// Impulse since time 0 from all but loads and guides: gravity, fields, own supports, particles
+    /// born and gone; torque about the world's origin. `None`: not known.
+    pub external: Option<Wrench>,
+}
