@@ -104,6 +104,29 @@ impl HandleTable {
         Ok(self.groups[after - 1].kind)
     }
 
+    /// [`crate::Simulator::read`] for a simulator that knows the state of its handle number `i`:
+    /// all handles are checked before the first state is written.
+    ///
+    /// # Errors
+    /// A handle is foreign or unknown, or `out` has another length.
+    pub fn read_with(
+        &self,
+        handles: &[HandleId],
+        out: &mut [HandleState],
+        state: impl Fn(usize) -> HandleState,
+    ) -> Result<(), SimulatorError> {
+        if handles.len() != out.len() {
+            return Err(SimulatorError::refused(
+                "read",
+                format!("{} places", out.len()),
+                format!("{} handles", handles.len()),
+            ));
+        }
+        handles.iter().try_for_each(|&handle| self.check(handle))?;
+        handles.iter().zip(out).for_each(|(handle, place)| *place = state(handle.index as usize));
+        Ok(())
+    }
+
     /// A name for messages: the group's, with the position in it where the group has several.
     pub fn describe(&self, handle: HandleId) -> String {
         let group = self.groups.iter().rfind(|group| group.first <= handle.index && self.check(handle).is_ok());

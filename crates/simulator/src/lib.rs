@@ -7,8 +7,12 @@
 
 mod check;
 mod error;
+mod fields;
 mod guide;
 mod handle;
+pub mod laws;
+pub mod path;
+pub mod reference;
 mod report;
 mod snapshot;
 mod surface;

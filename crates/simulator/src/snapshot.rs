@@ -19,11 +19,16 @@ pub struct Snapshot {
 
 trait AnyState: Any + Send + Sync {
     fn bytes(&self) -> Vec<u8>;
+    fn fields(&self) -> Vec<(String, String)>;
 }
 
 impl<T: Serialize + Any + Send + Sync> AnyState for T {
     fn bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("a state is plain data, which postcard can always write")
+    }
+
+    fn fields(&self) -> Vec<(String, String)> {
+        crate::fields::fields(self)
     }
 }
 
@@ -87,6 +92,21 @@ impl Snapshot {
     /// Every bit of the state. Equal bytes are equal states.
     pub fn to_bytes(&self) -> Vec<u8> {
         self.state.bytes()
+    }
+
+    /// The first field that differs between two snapshots: `.positions[3][1]: 0.5 (bits …) / 0.7 (bits …)`.
+    /// `None` where every bit is the same.
+    pub fn first_difference(&self, other: &Self) -> Option<String> {
+        if self.to_bytes() == other.to_bytes() {
+            return None;
+        }
+        let (own, others) = (self.state.fields(), other.state.fields());
+        let differing = own.iter().zip(&others).find(|(a, b)| a != b);
+        Some(match differing {
+            Some(((path, a), (other_path, b))) if path == other_path => format!("{path}: {a} / {b}"),
+            Some(((path, a), (other_path, b))) => format!("{path}: {a} / {other_path}: {b}"),
+            None => format!("{} fields / {} fields", own.len(), others.len()),
+        })
     }
 
     /// When it was taken `[s]`.

@@ -1,0 +1,110 @@
+//! The laws of the contract as a suite that every simulator passes.
+//!
+//! ```
+//! use partita_simulator::{reference::*, simulator_laws};
+//!
+//! fn hanging() -> Chain {
+//!     Chain::new("hanging", &[[0.0, 0.0, 0.0], [0.1, 0.0, 0.0]], ChainParameters::default()).unwrap()
+//! }
+//! fn free() -> MassOnSpring {
+//!     MassOnSpring::new("free", SpringParameters::default()).unwrap()
+//! }
+//! simulator_laws!(hanging(), dt = 1.0 / 1024.0, load = 0.1, free = free());
+//! ```
+//!
+//! The macro makes one test a law; put two uses in one file into modules of their own. `dt` is the
+//! step `[s]` (a power of two shows that time advances to the last bit), `load` the size of the
+//! forces `[N]`, and `free` a simulator, usually of the same kind, whose ledger knows its momentum
+//! and whose first handles nothing holds, pulls or meets.
+//!
+//! | law | |
+//! |---|---|
+//! | 1 | retract restores every bit |
+//! | 2 | a repeated step gives the same bits, in a fresh process with any number of threads |
+//! | 3 | a refused or failed call changes nothing |
+//! | 4 | loads act once |
+//! | 5 | loads are impulses |
+//! | 6 | reading changes nothing; time advances by dt |
+//! | 7 | non-finite values never leave a step |
+//! | 8 | a follower keeps its attachments, and momentum is accounted for |
+
+mod calls;
+mod physics;
+mod scenario;
+mod states;
+
+use std::fmt;
+
+pub use calls::{law_3, law_4, law_7};
+pub use physics::{law_5, law_8};
+pub use states::{law_1, law_2, law_6};
+
+use crate::Simulator;
+
+/// Makes the simulator of a suite; called again whenever a law needs a fresh one.
+pub type Make<'a> = &'a dyn Fn() -> Box<dyn Simulator>;
+
+/// What a suite is run with.
+pub struct Suite<'a> {
+    /// The simulator.
+    pub make: Make<'a>,
+    /// Step `[s]`.
+    pub dt: f64,
+    /// Size of the forces `[N]`.
+    pub load: f64,
+    /// A simulator whose first handles move freely.
+    pub free: Make<'a>,
+}
+
+/// A law that does not hold: which, where, and what was found.
+#[derive(Debug)]
+pub struct Broken {
+    law: &'static str,
+    step: usize,
+    found: String,
+}
+
+impl Broken {
+    fn new(law: &'static str, step: usize, found: impl fmt::Display) -> Self {
+        Self { law, step, found: found.to_string() }
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "law {} is broken at step {}: {}", self.law, self.step, self.found)
+    }
+}
+
+/// One test for each law of [`laws`](crate::laws), for a simulator given as an expression.
+#[macro_export]
+macro_rules! simulator_laws {
+    ($make:expr, dt = $dt:expr, load = $load:expr, free = $free:expr $(,)?) => {
+        $crate::simulator_laws!(@tests [$make] [$dt] [$load] [$free]
+            law_1_retract_restores_every_bit: law_1,
+            law_3_a_refused_or_failed_call_changes_nothing: law_3,
+            law_4_loads_act_once: law_4,
+            law_5_loads_are_impulses: law_5,
+            law_6_reading_changes_nothing_and_time_advances_by_dt: law_6,
+            law_7_non_finite_values_never_leave_a_step: law_7,
+            law_8_a_follower_keeps_attachments_and_momentum_is_accounted_for: law_8,
+        );
+
+        #[test]
+        fn law_2_a_repeated_step_gives_the_same_bits() {
+            let name = concat!(module_path!(), "::law_2_a_repeated_step_gives_the_same_bits");
+            let suite = $crate::simulator_laws!(@suite [$make] [$dt] [$load] [$free]);
+            $crate::laws::law_2(&suite, name).unwrap_or_else(|broken| panic!("{broken}"));
+        }
+    };
+    (@tests $make:tt $dt:tt $load:tt $free:tt $($name:ident: $law:ident,)*) => { $(
+        #[test]
+        fn $name() {
+            let suite = $crate::simulator_laws!(@suite $make $dt $load $free);
+            $crate::laws::$law(&suite).unwrap_or_else(|broken| panic!("{broken}"));
+        }
+    )* };
+    (@suite [$make:expr] [$dt:expr] [$load:expr] [$free:expr]) => {
+        $crate::laws::Suite { make: &|| Box::new($make), dt: $dt, load: $load, free: &|| Box::new($free) }
+    };
+}
