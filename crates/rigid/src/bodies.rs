@@ -1,0 +1,326 @@
+//! The simulator as a user builds it: bodies and points by name.
+
+use std::{borrow::Cow, sync::Arc};
+
+use partita_simulator::{
+    Carrier, HandleId, HandleState, HandleTable, Kind, SimulatorError, Snapshot, Surface, check_vector, layout_of,
+};
+use rapier3d_f64::{
+    math::Vector,
+    prelude::{ColliderHandle, IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
+};
+
+use crate::{
+    body::{Body, Role, Script},
+    convert,
+    mesh::Mesh,
+    parameters::Parameters,
+    state::State,
+    step::{Journal, PairRules},
+    surfaces::tessellate,
+};
+
+/// A world of rigid bodies.
+///
+/// ```
+/// use partita_rigid::{Body, RigidBodies, Shape};
+/// use partita_simulator::{Inputs, Simulator};
+///
+/// let mut rigid = RigidBodies::new("rigid");
+/// rigid.add("floor", Body::fixed(Shape::cuboid([4.0, 0.1, 4.0])))?;
+/// let rod = rigid.add("rod", Body::dynamic(Shape::capsule_x(0.6, 0.03)).at([0.0, 2.0, 0.0]).density(400.0))?;
+/// let tip = rigid.point(rod, [0.3, 0.0, 0.0])?;
+/// rigid.step(1.0 / 240.0, Inputs::NONE)?;
+/// # let _ = tip;
+/// # Ok::<(), partita_simulator::SimulatorError>(())
+/// ```
+pub struct RigidBodies {
+    pub(crate) name: String,
+    pub(crate) parameters: Parameters,
+    /// What `parameters` leave open, of rapier's choice or of the user's world.
+    pub(crate) integration: IntegrationParameters,
+    pub(crate) table: HandleTable,
+    /// What each handle holds on to, by its index.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) surfaces: Vec<Arc<Surface>>,
+    /// A hash over all that was added, in order.
+    pub(crate) configuration: u64,
+    pub(crate) rules: PairRules,
+    pub(crate) state: State,
+    /// Whether something was added that rapier has not taken in yet.
+    pub(crate) unsettled: bool,
+    pub(crate) journal: Option<Journal>,
+    pub(crate) pipeline: PhysicsPipeline,
+}
+
+/// What a handle holds on to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Target {
+    /// The frame of a body: at the centre of mass where it moves freely, else at its origin.
+    Frame(RigidBodyHandle),
+    /// A point fixed in a body, in its own axes from its origin.
+    Point(RigidBodyHandle, Vector),
+    /// The world's frame, which carries colliders without a body.
+    World,
+}
+
+/// A body under its name.
+pub(crate) struct Member {
+    pub name: String,
+    pub body: RigidBodyHandle,
+    pub frame: HandleId,
+    pub script: Option<Script>,
+}
+
+impl RigidBodies {
+    /// An empty world with gravity.
+    pub fn new(name: &str) -> Self {
+        let parameters = Parameters::default();
+        let mut integration = IntegrationParameters::default();
+        parameters.write(&mut integration);
+        Self {
+            name: name.into(),
+            parameters,
+            integration,
+            table: HandleTable::new("rigid", name),
+            targets: Vec::new(),
+            members: Vec::new(),
+            surfaces: Vec::new(),
+            configuration: 0,
+            rules: PairRules::default(),
+            state: State::new(),
+            unsettled: true,
+            journal: None,
+            pipeline: PhysicsPipeline::new(),
+        }
+    }
+
+    /// All parameters at once. What is wrong with them is told by the next `add` or step.
+    pub fn with(mut self, parameters: Parameters) -> Self {
+        parameters.write(&mut self.integration);
+        self.parameters = parameters;
+        self.unsettled = true;
+        self.journal = None;
+        self
+    }
+
+    /// Acceleration of free fall [m/s²].
+    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+        let parameters = Parameters { gravity, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::substeps`]
+    pub fn substeps(self, substeps: u32) -> Self {
+        let parameters = Parameters { substeps, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::solver_iterations`]
+    pub fn solver_iterations(self, solver_iterations: u32) -> Self {
+        let parameters = Parameters { solver_iterations, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::sweeps`]
+    pub fn sweeps(self, sweeps: u32) -> Self {
+        let parameters = Parameters { sweeps, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::top_speed`]
+    pub fn top_speed(self, top_speed: f64) -> Self {
+        let parameters = Parameters { top_speed, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::sleep`], for bodies that are added later.
+    pub fn sleep(self, sleep: bool) -> Self {
+        let parameters = Parameters { sleep, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// [`Parameters::coulomb_friction`]
+    pub fn coulomb_friction(self, coulomb_friction: bool) -> Self {
+        let parameters = Parameters { coulomb_friction, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
+    /// The parameters as they are.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Adds a body; its frame is the handle that comes back, under the same name.
+    ///
+    /// # Errors
+    /// The name is taken, or a parameter, a number or the shape is wrong. Nothing was added.
+    pub fn add(&mut self, name: &str, body: Body) -> Result<HandleId, SimulatorError> {
+        self.parameters.check()?;
+        let (rigid_body, collider) = body.build(name, self.state.time, &self.parameters)?;
+        let frame = self.table.add(name, Kind::Frame, 1)?;
+        let handle = self.state.bodies.insert(rigid_body);
+        let collider = self.state.colliders.insert_with_parent(collider, handle, &mut self.state.bodies);
+        self.targets.push(Target::Frame(handle));
+        self.members.push(Member { name: name.into(), body: handle, frame, script: body.script.clone() });
+        let material = (body.friction, body.restitution, body.thickness);
+        self.show(name, frame, self.state.bodies[handle].is_dynamic().then_some(handle), collider, material);
+        if body.role == Role::Dynamic && (body.linear_damping, body.angular_damping) != (0.0, 0.0) {
+            self.state.external = None;
+        }
+        self.changed(&(name, body));
+        Ok(frame)
+    }
+
+    /// A Point fixed in a body, at `offset` `[m]` in the body's own axes from its origin. Its name is
+    /// the body's with a number: `rod.0`.
+    ///
+    /// # Errors
+    /// `body` is not the frame of a body of this world, or `offset` is not finite.
+    pub fn point(&mut self, body: HandleId, offset: [f64; 3]) -> Result<HandleId, SimulatorError> {
+        check_vector("offset [m]", offset)?;
+        crate::shape::check_points("offset", &[offset])?;
+        let handle = self.body_of(body)?;
+        let member = self.table.describe(body);
+        let points = self.targets.iter().filter(|t| matches!(t, Target::Point(of, _) if *of == handle)).count();
+        let point = self.table.add(&format!("{member}.{points}"), Kind::Point, 1)?;
+        self.targets.push(Target::Point(handle, Vector::from_array(offset)));
+        self.changed(&(point, offset));
+        Ok(point)
+    }
+
+    /// The frame of the body `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn body(&self, name: &str) -> Result<HandleId, SimulatorError> {
+        let member = self.members.iter().find(|member| member.name == name);
+        member.map(|member| member.frame).ok_or_else(|| {
+            let names: Vec<_> = self.members.iter().map(|member| member.name.as_str()).collect();
+            SimulatorError::refused("body", format!("`{name}`"), format!("one of {names:?}"))
+        })
+    }
+
+    /// The state of one handle now.
+    ///
+    /// # Errors
+    /// The handle is foreign.
+    pub fn state_of(&self, handle: HandleId) -> Result<HandleState, SimulatorError> {
+        self.table.check(handle)?;
+        Ok(self.state_at(self.targets[handle.index as usize]))
+    }
+
+    /// The rapier body behind a Frame.
+    pub(crate) fn body_of(&self, frame: HandleId) -> Result<RigidBodyHandle, SimulatorError> {
+        self.table.check(frame)?;
+        match self.targets[frame.index as usize] {
+            Target::Frame(body) => Ok(body),
+            _ => {
+                let found = format!("`{}`", self.table.describe(frame));
+                Err(SimulatorError::refused("handle", found, "the frame of a body"))
+            }
+        }
+    }
+
+    /// Shows a collider's surface, carried by `frame`, whose origin is the centre of mass of `free`.
+    pub(crate) fn show(
+        &mut self,
+        name: &str,
+        frame: HandleId,
+        free: Option<RigidBodyHandle>,
+        collider: ColliderHandle,
+        (friction, restitution, thickness): (f64, f64, f64),
+    ) {
+        let collider = &self.state.colliders[collider];
+        let place = match collider.position_wrt_parent() {
+            Some(place) => *place,
+            None => *collider.position(),
+        };
+        let Some(Mesh { mut vertices, triangles, open }) = tessellate(collider.shape(), &place) else { return };
+        if let Some(body) = free {
+            let centre = self.state.bodies[body].local_center_of_mass();
+            vertices.iter_mut().for_each(|v| *v = (Vector::from_array(*v) - centre).to_array());
+        }
+        self.surfaces.push(Arc::new(Surface {
+            name: name.into(),
+            carrier: Carrier::Frame(frame),
+            vertices,
+            triangles,
+            two_sided: open.is_some(),
+            friction,
+            restitution,
+            thickness,
+        }));
+    }
+
+    /// Notes that the configuration grew by `what`.
+    pub(crate) fn changed(&mut self, what: &impl serde::Serialize) {
+        self.configuration = layout_of(&(self.configuration, layout_of(what)));
+        self.unsettled = true;
+        self.journal = None;
+    }
+
+    /// Owner and layout of snapshots.
+    pub(crate) fn of(&self) -> (u64, u64) {
+        (self.table.owner, layout_of(&(self.configuration, &self.parameters, &self.integration)))
+    }
+
+    /// The state with all that was added taken in, so that it is complete in bytes: rapier leaves
+    /// its list of new joints out of them.
+    pub(crate) fn settled(&self) -> Cow<'_, State> {
+        if !self.unsettled {
+            return Cow::Borrowed(&self.state);
+        }
+        let mut state = self.state.clone();
+        self.settle(&mut state, &mut PhysicsPipeline::new());
+        Cow::Owned(state)
+    }
+
+    pub(crate) fn settle(&self, state: &mut State, pipeline: &mut PhysicsPipeline) {
+        let still = IntegrationParameters { dt: 0.0, ..self.integration };
+        state.advance(pipeline, self.parameters.gravity, &still, &self.rules);
+        state.layout = self.of().1;
+    }
+
+    pub(crate) fn snapshot_now(&self, reuse: Option<Snapshot>) -> Snapshot {
+        let state = self.settled();
+        Snapshot::renew(reuse, self.of(), state.time, &*state)
+    }
+
+    pub(crate) fn state_at(&self, target: Target) -> HandleState {
+        let bodies = &self.state.bodies;
+        match target {
+            Target::World => HandleState::default(),
+            Target::Frame(body) => {
+                let body = &bodies[body];
+                let position = frame_position(body);
+                HandleState {
+                    position: position.to_array(),
+                    velocity: velocity_at(body, position).to_array(),
+                    orientation: convert::array(convert::rotation(*body.rotation())),
+                    spin: body.angvel().to_array(),
+                }
+            }
+            Target::Point(body, offset) => {
+                let body = &bodies[body];
+                let position = body.position() * offset;
+                HandleState::point(position.to_array(), velocity_at(body, position).to_array())
+            }
+        }
+    }
+}
+
+/// Centre of mass now. Rapier's own copy in world axes is not up to date before the first step.
+pub(crate) fn centre_of(body: &RigidBody) -> Vector {
+    body.position() * body.local_center_of_mass()
+}
+
+/// Where the Frame of a body is.
+pub(crate) fn frame_position(body: &RigidBody) -> Vector {
+    if body.is_dynamic() { centre_of(body) } else { body.translation() }
+}
+
+pub(crate) fn velocity_at(body: &RigidBody, point: Vector) -> Vector {
+    body.linvel() + body.angvel().cross(point - centre_of(body))
+}

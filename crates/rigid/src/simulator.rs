@@ -1,0 +1,71 @@
+//! The contract.
+
+use std::{any::Any, sync::Arc};
+
+use partita_simulator::{
+    HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot, StepReport, Surface,
+};
+
+use crate::{RigidBodies, state::State, step::Journal};
+
+impl Simulator for RigidBodies {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn handles(&self) -> &HandleTable {
+        &self.table
+    }
+
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        if handles.len() != out.len() {
+            return Err(SimulatorError::refused("out", out.len(), format!("{} states", handles.len())));
+        }
+        handles.iter().try_for_each(|&handle| self.table.check(handle))?;
+        for (handle, state) in handles.iter().zip(out) {
+            *state = self.state_at(self.targets[handle.index as usize]);
+        }
+        Ok(())
+    }
+
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &self.surfaces
+    }
+
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.take_step(dt, inputs)
+    }
+
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        self.snapshot_now(reuse)
+    }
+
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.restore(to)?;
+        self.journal = Some(Journal::starting(to.clone()));
+        Ok(())
+    }
+
+    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        let snapshot = Snapshot::from_bytes::<State>(self.of(), time, bytes)?;
+        let state = snapshot.get::<State>(self.of())?;
+        if (state.layout, state.time) != (self.of().1, time) {
+            let found = format!("{:x} at {} s", state.layout, state.time);
+            let expected = format!("a state of {:x} at {time} s", self.of().1);
+            return Err(SimulatorError::refused("snapshot", found, expected));
+        }
+        Ok(snapshot)
+    }
+
+    fn ledger(&self) -> Option<Ledger> {
+        Some(self.sum_up())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

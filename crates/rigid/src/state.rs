@@ -1,0 +1,113 @@
+//! All that a step reads or changes, and how it is kept.
+
+use partita_simulator::{Wrench, hash_bytes};
+use rapier3d_f64::{
+    math::Vector,
+    prelude::{
+        BroadPhaseBvh, CCDSolver, ColliderSet, ImpulseJointSet, IntegrationParameters, IslandManager,
+        MultibodyJointSet, NarrowPhase, PhysicsHooks, PhysicsPipeline, RigidBodySet, SoftBodySet,
+    },
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+
+/// All that a step reads or changes. The pipeline is not in it: that is memory to work in.
+///
+/// As bytes it carries a seal, since rapier would index with whatever a flipped bit says.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+pub(crate) struct State {
+    /// Of the world whose state it is, so that another one's bytes are recognised.
+    pub layout: u64,
+    pub time: f64,
+    pub islands: IslandManager,
+    pub broad_phase: BroadPhaseBvh,
+    pub narrow_phase: NarrowPhase,
+    pub bodies: RigidBodySet,
+    pub colliders: ColliderSet,
+    pub joints: ImpulseJointSet,
+    pub multibody_joints: MultibodyJointSet,
+    pub soft_bodies: SoftBodySet,
+    pub ccd: CCDSolver,
+    /// Impulse of gravity since time 0, while nothing else acts from outside.
+    pub external: Option<Wrench>,
+}
+
+impl State {
+    pub fn new() -> Self {
+        Self {
+            layout: 0,
+            time: 0.0,
+            islands: IslandManager::new(),
+            broad_phase: BroadPhaseBvh::default(),
+            narrow_phase: NarrowPhase::new(),
+            bodies: RigidBodySet::new(),
+            colliders: ColliderSet::new(),
+            joints: ImpulseJointSet::new(),
+            multibody_joints: MultibodyJointSet::new(),
+            soft_bodies: SoftBodySet::new(),
+            ccd: CCDSolver::new(),
+            external: Some(Wrench::ZERO),
+        }
+    }
+
+    /// One step of rapier; `integration.dt` of zero takes in what the user changed, no more.
+    pub fn advance(
+        &mut self,
+        pipeline: &mut PhysicsPipeline,
+        gravity: [f64; 3],
+        integration: &IntegrationParameters,
+        hooks: &dyn PhysicsHooks,
+    ) {
+        pipeline.step(
+            Vector::from_array(gravity),
+            integration,
+            &mut self.islands,
+            &mut self.broad_phase,
+            &mut self.narrow_phase,
+            &mut self.bodies,
+            &mut self.colliders,
+            &mut self.joints,
+            &mut self.multibody_joints,
+            &mut self.soft_bodies,
+            &mut self.ccd,
+            hooks,
+            &(),
+        );
+    }
+}
+
+/// The bytes of a state and their hash.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    hash: u64,
+    bytes: Vec<u8>,
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Inner<'a>(&'a State);
+        impl Serialize for Inner<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                State::serialize(self.0, serializer)
+            }
+        }
+        let bytes = postcard::to_allocvec(&Inner(self)).map_err(S::Error::custom)?;
+        Sealed { hash: hash_bytes(&bytes), bytes }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Inner(State);
+        impl<'de> Deserialize<'de> for Inner {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                State::deserialize(deserializer).map(Inner)
+            }
+        }
+        let sealed = Sealed::deserialize(deserializer)?;
+        if hash_bytes(&sealed.bytes) != sealed.hash {
+            return Err(D::Error::custom("bytes that were changed"));
+        }
+        postcard::from_bytes::<Inner>(&sealed.bytes).map(|inner| inner.0).map_err(D::Error::custom)
+    }
+}

@@ -1,0 +1,259 @@
+//! One time step: drive, load, solve, look after the result.
+
+use std::time::Instant;
+
+use nalgebra::Vector3;
+use partita_simulator::{Inputs, SimulatorError, Snapshot, StepReport, Wrench, check};
+use rapier3d_f64::{
+    math::Vector,
+    prelude::{ColliderHandle, IntegrationParameters, PhysicsHooks, PhysicsPipeline, RigidBody, RigidBodyHandle},
+};
+
+use crate::{
+    RigidBodies,
+    bodies::{Target, centre_of},
+    convert::vector,
+};
+
+/// Steps between two copies of the state from which a failed step is undone.
+const JOURNAL_LENGTH: usize = 16;
+
+/// A state and the steps since: enough to be again where the last good step ended, bit for bit,
+/// without a copy of the world before every step (half a step's time).
+pub(crate) struct Journal {
+    from: Snapshot,
+    steps: Vec<(f64, Inputs)>,
+}
+
+impl Journal {
+    pub fn starting(from: Snapshot) -> Self {
+        Self { from, steps: Vec::new() }
+    }
+}
+
+/// Rules for pairs of colliders that rapier asks for in every step.
+#[derive(Default)]
+pub(crate) struct PairRules {
+    pub obstacles: Vec<(ColliderHandle, f64, f64)>,
+}
+
+impl PhysicsHooks for PairRules {}
+
+impl RigidBodies {
+    pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        check(&self.table, &[], dt, inputs)?;
+        self.parameters.check()?;
+        self.take_in_what_is_new();
+        self.keep_journal();
+
+        match self.advance(dt, inputs) {
+            Ok(report) => {
+                let journal = self.journal.as_mut().expect("kept above");
+                journal.steps.push((dt, inputs.clone()));
+                Ok(report)
+            }
+            Err(error) => {
+                self.undo_failed_step();
+                Err(error)
+            }
+        }
+    }
+
+    /// `substeps` steps of rapier. When one fails, the state is of no use.
+    fn advance(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        let (begin, n) = (self.state.time, self.parameters.substeps);
+        let end = begin + dt;
+        let h = dt / f64::from(n);
+        let mut report = StepReport::new(end);
+        report.substeps = n;
+        report.iterations = n * self.parameters.solver_iterations * self.parameters.sweeps;
+
+        for k in 1..=n {
+            let clock = Instant::now();
+            let then = if k == n { end } else { begin + h * f64::from(k) };
+            self.drive_scripts(then)?;
+            let kept = self.apply_loads(h, inputs)?;
+            self.book_gravity(h);
+            report.stages.add("prepare", clock.elapsed().as_secs_f64());
+
+            let clock = Instant::now();
+            let integration = IntegrationParameters { dt: h, ..self.integration };
+            self.state.advance(&mut self.pipeline, self.parameters.gravity, &integration, &self.rules);
+            report.stages.add("rapier", clock.elapsed().as_secs_f64());
+
+            let clock = Instant::now();
+            self.take_loads_off(kept);
+            self.check_quarantine()?;
+            self.check_speeds(&mut report)?;
+            self.book_contacts();
+            report.stages.add("look after", clock.elapsed().as_secs_f64());
+        }
+        self.state.time = end;
+        Ok(report)
+    }
+
+    /// Sends scripted bodies to where they are at time `then`.
+    fn drive_scripts(&mut self, then: f64) -> Result<(), SimulatorError> {
+        for member in &self.members {
+            let Some(script) = &member.script else { continue };
+            let pose = script(then);
+            let of = format!("script of body `{}` at {then} s", member.name);
+            pose.check(&of).map_err(as_failure)?;
+            self.state.bodies[member.body].set_next_kinematic_position(pose.to_rapier());
+        }
+        Ok(())
+    }
+
+    /// Puts the loads on, each at its handle where that now is, and gives back the forces that the
+    /// user of a whole world had put on the same bodies.
+    fn apply_loads(&mut self, h: f64, inputs: &Inputs) -> Result<Vec<(RigidBodyHandle, Wrench)>, SimulatorError> {
+        let mut kept: Vec<(RigidBodyHandle, Wrench)> = Vec::new();
+        for &(handle, wrench) in &inputs.loads {
+            let (body, point) = match self.targets[handle.index as usize] {
+                Target::Frame(body) => (body, None),
+                Target::Point(body, offset) => (body, Some(offset)),
+                Target::World => continue,
+            };
+            if wrench == Wrench::ZERO || !self.state.bodies[body].is_dynamic() {
+                continue;
+            }
+            let body_handle = body;
+            let body = &mut self.state.bodies[body];
+            if !kept.iter().any(|(other, _)| *other == body_handle) {
+                let wrench = Wrench { linear: body.user_force().to_array(), angular: body.user_torque().to_array() };
+                kept.push((body_handle, wrench));
+            }
+            let force = Vector::from_array(wrench.linear);
+            match point {
+                Some(offset) => body.add_force_at_point(force, body.position() * offset, true),
+                None => {
+                    body.add_force(force, true);
+                    body.add_torque(Vector::from_array(wrench.angular), true);
+                }
+            }
+        }
+        for (body, _) in &kept {
+            self.check_load(*body, h)?;
+        }
+        Ok(kept)
+    }
+
+    /// Rapier squares speeds, and an overflow there would stop the body instead of flinging it away.
+    fn check_load(&self, handle: RigidBodyHandle, h: f64) -> Result<(), SimulatorError> {
+        let body = &self.state.bodies[handle];
+        let speed = body.linvel() + body.user_force() * (h / body.mass());
+        let spin = body.user_torque() * h;
+        let fastest = speed.abs().max_element().max(spin.abs().max_element());
+        if fastest < 1.0e100 {
+            return Ok(());
+        }
+        let thing = format!("load on body `{}`", self.name_of(handle));
+        Err(SimulatorError::failed(thing, format!("a speed of {fastest:e} m/s"), "below 1e100 m/s"))
+    }
+
+    fn take_loads_off(&mut self, kept: Vec<(RigidBodyHandle, Wrench)>) {
+        for (body, wrench) in kept {
+            let body = &mut self.state.bodies[body];
+            body.reset_forces(false);
+            body.reset_torques(false);
+            if wrench != Wrench::ZERO {
+                body.add_force(Vector::from_array(wrench.linear), false);
+                body.add_torque(Vector::from_array(wrench.angular), false);
+            }
+        }
+    }
+
+    /// Rapier puts what is not finite out of action, and goes on.
+    fn check_quarantine(&self) -> Result<(), SimulatorError> {
+        let quarantine = self.pipeline.quarantine();
+        let body = quarantine.bodies().first().copied();
+        let collider = || quarantine.colliders().first().and_then(|c| self.state.colliders.get(*c)?.parent());
+        match body.or_else(collider) {
+            Some(body) => {
+                let thing = format!("body `{}`", self.name_of(body));
+                Err(SimulatorError::failed(thing, "a number that is not finite", "a finite pose, velocity and shape"))
+            }
+            None if quarantine.colliders().is_empty() => Ok(()),
+            None => Err(SimulatorError::failed("a collider", "a number that is not finite", "finite numbers")),
+        }
+    }
+
+    /// Tells of bodies that rapier slowed down to the top speed.
+    fn check_speeds(&mut self, report: &mut StepReport) -> Result<(), SimulatorError> {
+        let top = self.integration.max_linear_velocity();
+        for index in 0..self.members.len() {
+            let member = &self.members[index];
+            let body = &self.state.bodies[member.body];
+            if !body.is_dynamic() {
+                continue;
+            }
+            let (speed, spin) = (body.linvel().length(), body.angvel().length());
+            if !(speed + spin).is_finite() || !body.position().is_finite() {
+                let thing = format!("body `{}`", member.name);
+                return Err(SimulatorError::failed(thing, "a number that is not finite", "finite pose and velocity"));
+            }
+            if speed >= top * (1.0 - 1.0e-9) {
+                let note = format!("body `{}` was slowed down to the top speed of {top} m/s", member.name);
+                if !report.notes.contains(&note) {
+                    report.notes.push(note);
+                }
+                self.state.external = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in_what_is_new(&mut self) {
+        if std::mem::take(&mut self.unsettled) {
+            let mut state = std::mem::replace(&mut self.state, crate::state::State::new());
+            let mut pipeline = std::mem::take(&mut self.pipeline);
+            self.settle(&mut state, &mut pipeline);
+            (self.state, self.pipeline) = (state, pipeline);
+        }
+    }
+
+    fn keep_journal(&mut self) {
+        let full = self.journal.as_ref().is_none_or(|journal| journal.steps.len() >= JOURNAL_LENGTH);
+        if full {
+            let reuse = self.journal.take().map(|journal| journal.from);
+            self.journal = Some(Journal::starting(self.snapshot_now(reuse)));
+        }
+    }
+
+    /// Back to the journal's state, and again through its steps, which give the same bits.
+    fn undo_failed_step(&mut self) {
+        let journal = self.journal.take().expect("kept by every step");
+        self.restore(&journal.from).expect("a snapshot of the same layout");
+        for (dt, inputs) in &journal.steps {
+            self.advance(*dt, inputs).expect("a repeated step gives the same bits");
+        }
+        self.journal = Some(journal);
+    }
+
+    /// The state of `to`, with fresh memory to work in: rapier's pipeline remembers by epochs that
+    /// start again with the state.
+    pub(crate) fn restore(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.state = to.get::<crate::state::State>(self.of())?.clone();
+        self.pipeline = PhysicsPipeline::new();
+        self.unsettled = false;
+        Ok(())
+    }
+
+    pub(crate) fn name_of(&self, body: RigidBodyHandle) -> &str {
+        let member = self.members.iter().find(|member| member.body == body);
+        member.map_or("(a carrier)", |member| &member.name)
+    }
+}
+
+fn as_failure(error: SimulatorError) -> SimulatorError {
+    match error {
+        SimulatorError::Refused { thing, found, expected } => SimulatorError::Failed { thing, found, expected },
+        failed => failed,
+    }
+}
+
+/// Momentum that gravity gives a body in time `h`, and its moment about the origin.
+pub(crate) fn gravity_on(body: &RigidBody, gravity: [f64; 3], h: f64) -> (Vector3<f64>, Vector3<f64>) {
+    let impulse = Vector3::from(gravity) * (body.mass() * body.gravity_scale() * h);
+    (impulse, vector(centre_of(body)).cross(&impulse))
+}
