@@ -1,0 +1,118 @@
+//! Why a report or a picture could not be made.
+
+use std::path::PathBuf;
+
+/// Why a report could not be begun or written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A report's name becomes the name of its files.
+    #[error("report name {name:?} must be 1 to 100 letters, digits, '-' or '_', since it names files")]
+    Name {
+        /// The name that was given.
+        name: String,
+    },
+    /// The output folder cannot be made or written to.
+    #[error("output folder {} cannot be used: {source}", .folder.display())]
+    Folder {
+        /// The folder of `--out`.
+        folder: PathBuf,
+        /// What the system answered.
+        source: std::io::Error,
+    },
+    /// A file could not be written; nothing half-written is left under its name.
+    #[error("{} could not be written: {source}", .path.display())]
+    Write {
+        /// The final name of the file.
+        path: PathBuf,
+        /// What the system answered.
+        source: std::io::Error,
+    },
+    /// A picture or film could not be made.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+}
+
+/// Why a picture could not be drawn, encoded or decoded.
+#[derive(Debug, thiserror::Error)]
+pub enum PictureError {
+    /// A picture has at least one pixel and at most 8192 a side.
+    #[error("a picture must be 1 to 8192 pixels wide and high, got {width} x {height}")]
+    Size {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// Samples by pixel and side out of range.
+    #[error("a picture takes 1 to 8 samples by pixel and side, got {samples}")]
+    Samples {
+        /// The number that was given.
+        samples: u32,
+    },
+    /// GIF delays are hundredths of a second, and viewers slow down what is faster than two of them.
+    #[error("a film needs more than 0 and at most 50 frames a second, got {frames_per_second}")]
+    FrameRate {
+        /// The rate that was given.
+        frames_per_second: f64,
+    },
+    /// The camera cannot frame these bounds.
+    #[error("bounds to frame must be finite with minimum <= maximum, got {minimum:?} to {maximum:?}")]
+    Bounds {
+        /// Lower corner [m].
+        minimum: [f64; 3],
+        /// Upper corner [m].
+        maximum: [f64; 3],
+    },
+    /// The camera needs a direction to look from.
+    #[error("viewing direction must be finite and not zero, got {direction:?}")]
+    Direction {
+        /// The direction that was given.
+        direction: [f64; 3],
+    },
+    /// The camera's opening angle or margin is out of range.
+    #[error("{name} must be {expected}, got {value}")]
+    Lens {
+        /// Field of view or margin.
+        name: &'static str,
+        /// The range.
+        expected: &'static str,
+        /// What was given.
+        value: f64,
+    },
+    /// A triangle of a shape names a vertex that does not exist.
+    #[error("triangle {triangle} names vertex {vertex}, but there are {vertices} vertices")]
+    Index {
+        /// Which triangle.
+        triangle: usize,
+        /// The index that it holds.
+        vertex: u32,
+        /// How many vertices there are.
+        vertices: usize,
+    },
+    /// A generated shape needs positive finite sizes.
+    #[error("sizes of a {shape} must be positive and finite, got {sizes:?} m")]
+    ShapeSize {
+        /// Which generator.
+        shape: &'static str,
+        /// What was given [m].
+        sizes: Vec<f64>,
+    },
+    /// A film that never got a frame has no picture.
+    #[error("the film has no frame")]
+    NoFrame,
+    /// GIF encoding failed.
+    #[error("GIF encoding failed: {0}")]
+    Gif(#[from] gif::EncodingError),
+    /// PNG encoding failed.
+    #[error("PNG encoding failed: {0}")]
+    PngEncoding(#[from] png::EncodingError),
+    /// PNG decoding failed.
+    #[error("PNG decoding failed: {0}")]
+    PngDecoding(#[from] png::DecodingError),
+    /// The PNG is of a kind that this crate does not write.
+    #[error("PNG must be 8-bit RGB, got {colour}")]
+    PngKind {
+        /// What was found.
+        colour: String,
+    },
+}

@@ -1,0 +1,125 @@
+//! The command line that every example understands.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Parser;
+
+/// `--out`, `--seconds`, `--threads`, `--seed`, `--quick`.
+///
+/// An example without flags of its own calls [`Options::parse`]; another one flattens this into its own parser:
+///
+/// ```
+/// # use partita_report::Options;
+/// use clap::Parser;
+///
+/// #[derive(Parser)]
+/// struct Flags {
+///     #[command(flatten)]
+///     options: Options,
+///     /// Number of crates.
+///     #[arg(long, default_value_t = 30)]
+///     crates: usize,
+/// }
+/// let flags = Flags::parse_from(["crates", "--quick", "--crates", "40"]);
+/// assert!(flags.options.quick && flags.crates == 40);
+/// ```
+#[derive(Debug, Clone, PartialEq, clap::Args)]
+pub struct Options {
+    /// Folder for the JSON file, the picture and the film.
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub out: PathBuf,
+
+    /// Simulated time [s]; each example has a default of its own.
+    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+
+    /// Worker threads, at most 1024; by default as many as the machine offers.
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    pub threads: Option<NonZeroUsize>,
+
+    /// Seed of everything random: the same seed gives the same run.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// A smaller and shorter run of the same scene, for continuous integration.
+    #[arg(long)]
+    pub quick: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { out: "out".into(), seconds: None, threads: None, seed: 1, quick: false }
+    }
+}
+
+#[derive(clap::Parser)]
+struct Alone {
+    #[command(flatten)]
+    options: Options,
+}
+
+impl Options {
+    /// Reads the command line; on `--help` or a mistake, prints and leaves the process as clap does.
+    pub fn parse() -> Self {
+        Alone::parse().options
+    }
+
+    /// Simulated time [s]: what `--seconds` says, else `full`, or `quick` under `--quick`.
+    pub fn seconds_or(&self, full: f64, quick: f64) -> f64 {
+        self.seconds.unwrap_or(if self.quick { quick } else { full })
+    }
+
+    /// `full`, or `quick` under `--quick`: sizes and counts of a scene.
+    pub fn pick<T>(&self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    /// Worker threads: what `--threads` says, else what the machine offers, else one.
+    pub fn threads(&self) -> usize {
+        self.threads.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    }
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds.is_finite() => Ok(seconds),
+        _ => Err("expected a positive, finite number of seconds".into()),
+    }
+}
+
+fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(threads) if threads.get() <= 1024 => Ok(threads),
+        _ => Err("expected a whole number from 1 to 1024".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(flags: &[&str]) -> Result<Options, clap::Error> {
+        Alone::try_parse_from(std::iter::once(&"example").chain(flags)).map(|alone| alone.options)
+    }
+
+    #[test]
+    fn no_flags_are_the_defaults() {
+        assert_eq!(parsed(&[]).unwrap(), Options::default());
+        assert_eq!(Options::default().seconds_or(4.0, 1.0), 4.0);
+    }
+
+    #[test]
+    fn quick_shortens_what_seconds_does_not_fix() {
+        assert_eq!(parsed(&["--quick"]).unwrap().seconds_or(4.0, 1.0), 1.0);
+        assert_eq!(parsed(&["--quick", "--seconds", "2.5"]).unwrap().seconds_or(4.0, 1.0), 2.5);
+    }
+
+    #[test]
+    fn absurd_flags_are_refused() {
+        let absurd = ["--seconds=nan", "--seconds=-1", "--seconds=0", "--seconds=inf", "--seconds=1e999"];
+        for flag in absurd.into_iter().chain(["--threads=0", "--threads=-2", "--threads=99999999", "--seed=x"]) {
+            assert!(parsed(&[flag]).is_err(), "{flag}");
+        }
+    }
+}
