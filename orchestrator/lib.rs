@@ -1,1 +1,34 @@
-//! partita
+//! Two-way coupled simulation from simulators that know nothing of each other.
+//!
+//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//!
+//! Start at [`Scene`]; a scene that is built is a [`Run`].
+
+mod build;
+mod engine;
+mod error;
+mod history;
+mod ledger;
+mod plan;
+mod rate;
+mod report;
+mod run;
+mod scene;
+pub mod schemes;
+mod worker;
+
+pub use engine::WindowReport;
+pub use error::{Error, Mistake, Mistakes, Result};
+pub use ledger::InterfaceLedger;
+pub use partita_simulator as simulator;
+pub use rate::Rate;
+pub use report::RunReport;
+pub use run::{Picture, PosedSurface, Run};
+pub use scene::{Contact, Handles, Rewind, Scene, Spring};
+pub use schemes::{Relaxed, Scheme};
+
+/// All that a scene needs.
+pub mod prelude {
+    pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
+    pub use partita_simulator::{HandleId, HandleState, Simulator, SimulatorError, Wrench};
+}

@@ -1,0 +1,389 @@
+//! One pass: leaders step under given loads, followers step consistently with their motion and say
+//! what that took. Every scheme is made of passes.
+
+use nalgebra::Vector3;
+use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Wrench};
+
+use crate::{
+    Error, Scheme,
+    ledger::InterfaceLedger,
+    plan::{Interface, Member, SpringPlan, motion},
+    schemes,
+    worker::{Reply, Request, Seat, StepSummary},
+};
+
+/// A load that someone outside the scene puts on a handle of a member.
+pub(crate) type Push = (usize, HandleId, Wrench);
+
+/// A member that refused or failed.
+pub(crate) struct Failure {
+    pub member: usize,
+    pub error: SimulatorError,
+}
+
+/// All that the orchestrator itself carries from window to window.
+#[derive(Clone)]
+pub(crate) struct Coupled {
+    pub window: u64,
+    pub time: f64,
+    /// Watched handles, by member.
+    pub states: Vec<Vec<HandleState>>,
+    pub interfaces: Vec<InterfaceState>,
+    /// Aitken's factor, from the last window that used one.
+    pub factor: f64,
+    pub totals: Totals,
+}
+
+/// What one interface carries from window to window, by slot.
+#[derive(Clone)]
+pub(crate) struct InterfaceState {
+    /// Λ to begin the next window with [N, N m].
+    pub force: Vec<Wrench>,
+    /// Impulse that acts in the next window besides it [N s, N m s].
+    pub carry: Vec<Wrench>,
+    /// Σ got − Σ used [N s, N m s].
+    pub pending: Vec<Wrench>,
+    pub ledger: InterfaceLedger,
+}
+
+/// Sums over all windows so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Totals {
+    pub passes: u64,
+    pub unconverged: u64,
+    pub worst_error: f64,
+    pub worst_gap: f64,
+    /// Note, and in how many windows.
+    pub notes: Vec<(String, u64)>,
+}
+
+/// What one pass gave.
+#[derive(Default)]
+pub(crate) struct Pass {
+    /// Impulses on the leaders' handles, by interface and slot.
+    pub used: Vec<Vec<Wrench>>,
+    /// Impulses that the followers put on them.
+    pub got: Vec<Vec<Wrench>>,
+    /// Watched handles at the end, by member.
+    pub ends: Vec<Vec<HandleState>>,
+    /// By member.
+    pub summaries: Vec<Option<StepSummary>>,
+}
+
+/// How a window ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowReport {
+    /// Number of the window, from 0.
+    pub window: u64,
+    /// Time at its end `[s]`.
+    pub time: f64,
+    /// Passes that it took; 1 without iteration.
+    pub passes: u32,
+    /// Whether the iteration met its bound; a plain interleaved window asks for none.
+    pub outcome: Outcome,
+    /// Change of the coupled loads in the last pass, relative to their size [-].
+    pub load_change: f64,
+    /// Largest distance of an attached handle from its carrier `[m]`.
+    pub gap: f64,
+    /// Iterations that each simulator reported, in the order in which they were added.
+    pub iterations: Vec<u32>,
+}
+
+pub(crate) struct Engine {
+    pub members: Vec<Member>,
+    pub seats: Vec<Seat>,
+    levels: Vec<Vec<usize>>,
+    pub interfaces: Vec<Interface>,
+    springs: Vec<SpringPlan>,
+    scheme: Scheme,
+    pub state: Coupled,
+    pub pass: Pass,
+    /// Seconds inside each simulator's steps, and by stage, since the begin; a clock, not state.
+    pub seconds: Vec<f64>,
+    pub stages: Vec<Vec<(String, f64)>>,
+    /// Memory of the inputs, by member.
+    inputs: Vec<Inputs>,
+}
+
+impl Engine {
+    pub(crate) fn new(
+        members: Vec<Member>,
+        mut seats: Vec<Seat>,
+        levels: Vec<Vec<usize>>,
+        interfaces: Vec<Interface>,
+        springs: Vec<SpringPlan>,
+        scheme: Scheme,
+    ) -> Result<Self, Error> {
+        let mut states = Vec::new();
+        for (seat, member) in seats.iter_mut().zip(&members) {
+            let watched = member.watched.clone();
+            states.push(seat.look(move |simulator| {
+                let mut states = vec![HandleState::default(); watched.len()];
+                simulator.read(&watched, &mut states).map(|()| states)
+            })??);
+        }
+        let idle = |interface: &Interface| {
+            let zeros = vec![Wrench::ZERO; interface.slots.len()];
+            let names = (members[interface.follower].name.clone(), members[interface.leader].name.clone());
+            InterfaceState {
+                force: zeros.clone(),
+                carry: zeros.clone(),
+                pending: zeros,
+                ledger: InterfaceLedger::new(names),
+            }
+        };
+        let zeros: Vec<_> = interfaces.iter().map(|interface| vec![Wrench::ZERO; interface.slots.len()]).collect();
+        let pass = Pass { used: zeros.clone(), got: zeros, ends: states.clone(), summaries: vec![None; members.len()] };
+        let (interface_states, n) = (interfaces.iter().map(idle).collect(), members.len());
+        let state = Coupled {
+            window: 0,
+            time: 0.0,
+            states,
+            interfaces: interface_states,
+            factor: 1.0,
+            totals: Totals::default(),
+        };
+        let inputs = vec![Inputs::default(); n];
+        Ok(Self {
+            members,
+            seats,
+            levels,
+            interfaces,
+            springs,
+            scheme,
+            state,
+            pass,
+            seconds: vec![0.0; n],
+            stages: vec![Vec::new(); n],
+            inputs,
+        })
+    }
+
+    /// One window by the scene's scheme.
+    pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+        match self.scheme.clone() {
+            Scheme::Interleaved => schemes::interleaved::window(self, dt, pushes),
+            Scheme::Relaxed(relaxed) => schemes::relaxed::window(self, &relaxed, dt, pushes),
+        }
+    }
+
+    /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.
+    /// A `repeated` pass leaves out members that take no part in a coupling.
+    pub(crate) fn pass(
+        &mut self,
+        dt: f64,
+        forces: &[Vec<Wrench>],
+        pushes: &[Push],
+        repeated: bool,
+    ) -> Result<(), Failure> {
+        for (i, interface) in self.state.interfaces.iter().enumerate() {
+            for ((used, force), carry) in self.pass.used[i].iter_mut().zip(&forces[i]).zip(&interface.carry) {
+                *used = force.scaled(dt) + *carry;
+            }
+            self.pass.got[i].fill(Wrench::ZERO);
+        }
+        for level in 0..self.levels.len() {
+            let stepping = |engine: &Self, k: usize| !repeated || engine.members[engine.levels[level][k]].coupled;
+            for k in (0..self.levels[level].len()).filter(|&k| stepping(self, k)).collect::<Vec<_>>() {
+                let m = self.levels[level][k];
+                let inputs = self.inputs_of(m, dt, pushes);
+                self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs });
+            }
+            let mut failure = None;
+            for k in 0..self.levels[level].len() {
+                let m = self.levels[level][k];
+                if stepping(self, k)
+                    && let Err(error) = self.collect(m)
+                {
+                    failure.get_or_insert(Failure { member: m, error });
+                }
+            }
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+        }
+        self.state.totals.passes += 1;
+        Ok(())
+    }
+
+    /// Loads and motions of member `m` for this pass; its leaders have stepped.
+    fn inputs_of(&mut self, m: usize, dt: f64, pushes: &[Push]) -> Inputs {
+        let mut inputs = std::mem::take(&mut self.inputs[m]);
+        inputs.loads.clear();
+        inputs.loads.extend(pushes.iter().filter(|push| push.0 == m).map(|&(_, handle, wrench)| (handle, wrench)));
+        for spring in &self.springs {
+            spring.add_loads(m, &self.state.states, &mut inputs.loads);
+        }
+        for (interface, used) in
+            self.interfaces.iter().zip(&self.pass.used).filter(|(interface, _)| interface.leader == m)
+        {
+            for (slot, &impulse) in interface.slots.iter().zip(used) {
+                if impulse != Wrench::ZERO {
+                    inputs.loads.push((slot.handle, impulse.scaled(1.0 / dt)));
+                }
+            }
+        }
+        inputs.motions.resize(self.members[m].guides.len(), None);
+        for (guide, place) in self.members[m].guides.iter().zip(&mut inputs.motions) {
+            let begin = guide.carrier_states(&self.state.states[guide.leader]);
+            let end = guide.carrier_states(&self.pass.ends[guide.leader]);
+            *place = Some(motion(place.take(), begin, end));
+        }
+        inputs
+    }
+
+    /// Takes in what member `m` answers to its step.
+    fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
+        let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
+        self.inputs[m] = stepped.inputs;
+        self.seconds[m] += stepped.seconds;
+        let summary = match stepped.outcome {
+            Ok(summary) => summary,
+            Err(error) => {
+                self.seats[m].recycle(stepped.states);
+                return Err(error);
+            }
+        };
+        for (stage, seconds) in &summary.stages {
+            match self.stages[m].iter_mut().find(|(name, _)| name == stage) {
+                Some((_, sum)) => *sum += seconds,
+                None => self.stages[m].push((stage.clone(), *seconds)),
+            }
+        }
+        let old = std::mem::replace(&mut self.pass.ends[m], stepped.states);
+        self.seats[m].recycle(old);
+        for reaction in &stepped.reactions {
+            let guides = &self.members[m].guides;
+            let Some(guide) = guides.get(reaction.guide as usize) else {
+                return Err(SimulatorError::failed(
+                    "reaction",
+                    format!("guide {}", reaction.guide),
+                    format!("below {}", guides.len()),
+                ));
+            };
+            let (slot, impulse) =
+                guide.onto_slot(reaction.carrier as usize, reaction.impulse, &self.pass.ends[guide.leader]);
+            if !impulse.is_finite() {
+                return Err(SimulatorError::failed(
+                    format!("reaction on guide {}", reaction.guide),
+                    format!("{impulse:?}"),
+                    "finite numbers",
+                ));
+            }
+            self.pass.got[guide.interface][slot] += impulse;
+        }
+        self.pass.summaries[m] = Some(summary);
+        Ok(())
+    }
+
+    /// Largest distance of an attached handle from its carrier after the last pass `[m]`.
+    pub(crate) fn gap(&self) -> f64 {
+        let mut gap: f64 = 0.0;
+        for (m, member) in self.members.iter().enumerate() {
+            for guide in &member.guides {
+                if let Some(own) = guide.own {
+                    let own = Vector3::from(self.pass.ends[m][own].position);
+                    for carrier in guide.carrier_states(&self.pass.ends[guide.leader]) {
+                        gap = gap.max((own - Vector3::from(carrier.position)).norm());
+                    }
+                }
+            }
+        }
+        gap
+    }
+
+    /// Makes the last pass the window: books it, and moves the time on.
+    pub(crate) fn accept(&mut self, dt: f64, passes: u32, load_change: f64, outcome: Outcome) -> WindowReport {
+        let gap = self.gap();
+        let state = &mut self.state;
+        for (i, interface) in self.interfaces.iter().enumerate() {
+            let InterfaceState { pending, ledger, .. } = &mut state.interfaces[i];
+            let (begin, end) = (&state.states[interface.leader], &self.pass.ends[interface.leader]);
+            ledger.book(&interface.slots, begin, end, &self.pass.used[i], &self.pass.got[i], pending);
+        }
+        for (states, ends) in state.states.iter_mut().zip(&self.pass.ends) {
+            states.copy_from_slice(ends);
+        }
+        let mut iterations = Vec::with_capacity(self.members.len());
+        for (summary, member) in self.pass.summaries.iter().zip(&self.members) {
+            iterations.push(summary.as_ref().map_or(0, |summary| summary.iterations));
+            if let Some(summary) = summary {
+                state.totals.note(&member.name, summary);
+            }
+        }
+        state.totals.worst_gap = state.totals.worst_gap.max(gap);
+        state.totals.worst_error = state.totals.worst_error.max(load_change);
+        state.totals.unconverged += u64::from(outcome != Outcome::Converged);
+        state.window += 1;
+        state.time += dt;
+        WindowReport { window: state.window - 1, time: state.time, passes, outcome, load_change, gap, iterations }
+    }
+
+    /// Every seat keeps a snapshot under `number`; only the coupled ones if so.
+    pub(crate) fn mark(&mut self, number: u64, only_coupled: bool) -> Result<(), Failure> {
+        self.ask_all(only_coupled, || Request::Mark(number))
+    }
+
+    /// Every seat goes back to `number`.
+    pub(crate) fn retract(&mut self, number: u64, only_coupled: bool) -> Result<(), Failure> {
+        self.ask_all(only_coupled, || Request::Retract(number))
+    }
+
+    /// Every seat drops `number`.
+    pub(crate) fn forget(&mut self, number: u64) {
+        // Forgetting cannot fail.
+        let _ = self.ask_all(false, || Request::Forget(number));
+    }
+
+    fn ask_all(&mut self, only_coupled: bool, request: impl Fn() -> Request) -> Result<(), Failure> {
+        let asked: Vec<usize> = (0..self.seats.len()).filter(|&m| !only_coupled || self.members[m].coupled).collect();
+        asked.iter().for_each(|&m| self.seats[m].post(request()));
+        let mut failure = None;
+        for m in asked {
+            if let Reply::Done(Err(error)) = self.seats[m].wait() {
+                failure.get_or_insert(Failure { member: m, error });
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Goes on from `state`; the seats have been retracted to its mark.
+    pub(crate) fn resume(&mut self, state: Coupled) {
+        self.state = state;
+    }
+}
+
+impl Totals {
+    /// Counts a simulator's notes, and steps that it stopped short.
+    fn note(&mut self, simulator: &str, summary: &StepSummary) {
+        /// Different texts that are kept; more would be a log.
+        const KEPT: usize = 32;
+        let stopped = match &summary.outcome {
+            Outcome::Converged => None,
+            Outcome::StoppedAt { unit, .. } => Some(format!("{simulator}: stopped short of its own bound [{unit}]")),
+        };
+        for note in summary.notes.iter().map(|note| format!("{simulator}: {note}")).chain(stopped) {
+            match self.notes.iter().position(|(text, _)| *text == note) {
+                Some(known) => self.notes[known].1 += 1,
+                None if self.notes.len() < KEPT => self.notes.push((note, 1)),
+                None => {}
+            }
+        }
+    }
+}
+
+impl SpringPlan {
+    /// F = k (|d| − l) + c ḋ along d, on either end, from the states at the begin of the window.
+    fn add_loads(&self, m: usize, states: &[Vec<HandleState>], loads: &mut Vec<(HandleId, Wrench)>) {
+        let [a, b] = self.ends.map(|(member, watched)| &states[member][watched]);
+        let d = Vector3::from(b.position) - Vector3::from(a.position);
+        let Some(n) = d.try_normalize(0.0) else { return };
+        let parting = (Vector3::from(b.velocity) - Vector3::from(a.velocity)).dot(&n);
+        let f = (self.stiffness * (d.norm() - self.rest_length) + self.damping * parting) * n;
+        for (end, force) in [(0, f), (1, -f)] {
+            if self.ends[end].0 == m {
+                loads.push((self.handles[end], Wrench::force(force)));
+            }
+        }
+    }
+}

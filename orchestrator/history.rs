@@ -1,0 +1,120 @@
+//! Going back: a mark now and then, and what came from outside since. Rewind, undo and recovery
+//! from a failure are all "retract to a mark, then play the windows since again", exact because a
+//! repeated step gives the same bits.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    engine::{Coupled, Push},
+    scene::Rewind,
+};
+
+/// A snapshot of every simulator, kept by the seats under `number`, and of the orchestrator.
+pub(crate) struct Mark {
+    pub number: u64,
+    pub coupled: Coupled,
+}
+
+/// Marks in the order of their windows; the first is that of window 0.
+pub(crate) struct Marks {
+    settings: Rewind,
+    pub kept: Vec<Mark>,
+    next_number: u64,
+    /// What the last mark took, and what has run since.
+    cost: Duration,
+    run_since: Duration,
+}
+
+impl Marks {
+    pub(crate) fn new(settings: Rewind) -> Self {
+        Self { settings, kept: Vec::new(), next_number: 0, cost: Duration::ZERO, run_since: Duration::MAX }
+    }
+
+    /// Whether enough has run for another mark to be within its share of the time.
+    pub(crate) fn due(&self) -> bool {
+        self.kept.is_empty() || self.run_since.as_secs_f64() * self.settings.share >= self.cost.as_secs_f64()
+    }
+
+    pub(crate) fn ran(&mut self, time: Duration) {
+        self.run_since = self.run_since.saturating_add(time);
+    }
+
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.next_number += 1;
+        self.next_number
+    }
+
+    /// Keeps a mark that took `cost`. Gives back the number of one that is to be forgotten for it.
+    pub(crate) fn keep(&mut self, mark: Mark, cost: Duration) -> Option<u64> {
+        (self.cost, self.run_since) = (cost, Duration::ZERO);
+        self.kept.push(mark);
+        (self.kept.len() > self.settings.marks).then(|| self.kept.remove(self.least_needed()).number)
+    }
+
+    /// The mark whose gap, once it is gone, is smallest against its age: so gaps grow with age.
+    /// The first and the last stay.
+    fn least_needed(&self) -> usize {
+        let window = |i: usize| self.kept[i].coupled.window as f64;
+        let now = window(self.kept.len() - 1);
+        let weight = |i: usize| (window(i + 1) - window(i - 1)) / (now - window(i) + 1.0);
+        (1..self.kept.len() - 1).min_by(|&i, &j| weight(i).total_cmp(&weight(j))).unwrap_or(0)
+    }
+
+    /// The last mark at or before `window`.
+    pub(crate) fn before(&self, window: u64) -> usize {
+        self.kept.partition_point(|mark| mark.coupled.window <= window) - 1
+    }
+
+    /// Drops the marks after `window`; gives back their numbers.
+    pub(crate) fn truncate(&mut self, window: u64) -> Vec<u64> {
+        let keep = self.before(window) + 1;
+        self.kept.drain(keep..).map(|mark| mark.number).collect()
+    }
+}
+
+/// What came from outside: the length of windows where it changed, and the loads pushed.
+#[derive(Default)]
+pub(crate) struct Journal {
+    lengths: BTreeMap<u64, f64>,
+    pushes: BTreeMap<u64, Vec<Push>>,
+}
+
+impl Journal {
+    pub(crate) fn record(&mut self, window: u64, dt: f64, pushes: &[Push]) {
+        if self.lengths.last_key_value().is_none_or(|(_, last)| *last != dt) {
+            self.lengths.insert(window, dt);
+        }
+        if !pushes.is_empty() {
+            self.pushes.insert(window, pushes.to_vec());
+        }
+    }
+
+    /// Length of a recorded window `[s]`.
+    pub(crate) fn dt(&self, window: u64) -> f64 {
+        *self.lengths.range(..=window).next_back().expect("window 0 is recorded before any is replayed").1
+    }
+
+    pub(crate) fn pushes(&self, window: u64) -> &[Push] {
+        self.pushes.get(&window).map_or(&[], Vec::as_slice)
+    }
+
+    /// Forgets `window` and all after it.
+    pub(crate) fn truncate(&mut self, window: u64) {
+        self.lengths.split_off(&window);
+        self.pushes.split_off(&window);
+    }
+
+    /// The first window that begins at or after `now − seconds`, if `window` windows have led to `now`.
+    pub(crate) fn window_before(&self, window: u64, seconds: f64) -> u64 {
+        let (mut left, mut at) = (seconds, window);
+        for (&start, &dt) in self.lengths.range(..window).rev() {
+            let here = (left / dt + 1e-9).floor().min((at - start) as f64);
+            at -= here as u64;
+            left -= here * dt;
+            if at > start {
+                break;
+            }
+        }
+        at
+    }
+}

@@ -1,0 +1,88 @@
+//! The ledger of an interface: what the leader was given, what the follower took, what is on the way.
+
+use nalgebra::Vector3;
+use partita_simulator::{HandleState, Wrench};
+
+use crate::plan::Slot;
+
+/// Impulses between one follower and one leader since time 0, summed over the leader's handles.
+///
+/// Torques are about the handle on which they act. `used + pending = got`, to rounding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterfaceLedger {
+    /// Name of the follower.
+    pub follower: String,
+    /// Name of the leader.
+    pub leader: String,
+    /// On the leader's handles so far [N s, N m s].
+    pub used: Wrench,
+    /// What the follower reported for them [N s, N m s].
+    pub got: Wrench,
+    /// Reported and not yet used; acts in the next window [N s, N m s].
+    pub pending: Wrench,
+    /// Angular momentum about the world's origin that came or went because an impulse acted later
+    /// than it arose, v × J dt `[N m s]`. Halves with the window.
+    pub lag: [f64; 3],
+    /// Energy that the coupling itself put in, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄, with the
+    /// handle's mean velocity over the window `[J]`.
+    pub work: f64,
+    /// Moments about the world's origin of what was used and got [N m s].
+    moments: [Vector3<f64>; 2],
+}
+
+impl InterfaceLedger {
+    pub(crate) fn new((follower, leader): (String, String)) -> Self {
+        let zero = Wrench::ZERO;
+        Self {
+            follower,
+            leader,
+            used: zero,
+            got: zero,
+            pending: zero,
+            lag: [0.0; 3],
+            work: 0.0,
+            moments: [Vector3::zeros(); 2],
+        }
+    }
+
+    /// Books one window; `begin` and `end` are the leader's watched states. `pending` by slot.
+    pub(crate) fn book(
+        &mut self,
+        slots: &[Slot],
+        begin: &[HandleState],
+        end: &[HandleState],
+        used: &[Wrench],
+        got: &[Wrench],
+        pending: &mut [Wrench],
+    ) {
+        let mut pending_moment = Vector3::zeros();
+        self.pending = Wrench::ZERO;
+        for (i, slot) in slots.iter().enumerate() {
+            let (a, b) = (&begin[slot.watched], &end[slot.watched]);
+            let mean = |x: [f64; 3], y: [f64; 3]| 0.5 * (Vector3::from(x) + Vector3::from(y));
+            let (x, v, w) = (mean(a.position, b.position), mean(a.velocity, b.velocity), mean(a.spin, b.spin));
+            let moment = |wrench: Wrench| x.cross(&Vector3::from(wrench.linear)) + Vector3::from(wrench.angular);
+
+            let residual = used[i] - got[i];
+            pending[i] = pending[i] - residual;
+            self.used += used[i];
+            self.got += got[i];
+            self.pending += pending[i];
+            self.moments[0] += moment(used[i]);
+            self.moments[1] += moment(got[i]);
+            pending_moment += moment(pending[i]);
+            self.work += Vector3::from(residual.linear).dot(&v) + Vector3::from(residual.angular).dot(&w);
+        }
+        self.lag = (self.moments[1] - self.moments[0] - pending_moment).into();
+    }
+
+    /// |used + pending − got| over |used| + |got|, force and torque apart, the larger [-]: rounding.
+    pub fn closure(&self) -> f64 {
+        let open = self.used + self.pending - self.got;
+        let relative = |part: fn(&Wrench) -> [f64; 3]| {
+            let size = Vector3::from(part(&self.used)).norm() + Vector3::from(part(&self.got)).norm();
+            if size > 0.0 { Vector3::from(part(&open)).norm() / size } else { 0.0 }
+        };
+        relative(|wrench| wrench.linear).max(relative(|wrench| wrench.angular))
+    }
+}

@@ -1,0 +1,131 @@
+//! Who leads whom, through which handles: the scene as the windows see it.
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Motion, Wrench};
+
+/// One member of the plan: a simulator's place in the order of steps.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub name: String,
+    /// Steps a window.
+    pub substeps: u32,
+    /// All its handles.
+    pub table: HandleTable,
+    /// Handles whose states are read after each step.
+    pub watched: Vec<HandleId>,
+    /// In the follower's numbering.
+    pub guides: Vec<GuidePlan>,
+    /// Steps after all of lower depth.
+    pub depth: usize,
+    /// Takes part in some interface, so that iterations repeat it.
+    pub coupled: bool,
+}
+
+/// Where a guide's motion comes from and where its reactions go.
+#[derive(Debug, Clone)]
+pub(crate) struct GuidePlan {
+    pub interface: usize,
+    pub leader: usize,
+    pub carriers: Carriers,
+    /// The follower's watched handle, of an attachment.
+    pub own: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Carriers {
+    /// These watched handles of the leader; reactions go to these slots of the interface.
+    Handles { watched: Vec<usize>, slots: Vec<usize> },
+    /// A Point or Frame fixed in a watched Frame of the leader, at this pose in its axes.
+    Fixed { watched: usize, slot: usize, kind: Kind, position: Vector3<f64>, orientation: UnitQuaternion<f64> },
+}
+
+/// All guides of one follower that one leader carries.
+#[derive(Debug, Clone)]
+pub(crate) struct Interface {
+    pub follower: usize,
+    pub leader: usize,
+    /// The leader's handles that take loads.
+    pub slots: Vec<Slot>,
+}
+
+/// A handle of the leader that takes a load.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub handle: HandleId,
+    pub watched: usize,
+    /// Of what the handle carries `[m]`; a torque over it is a force.
+    pub extent: f64,
+}
+
+/// A spring between watched handles.
+#[derive(Debug, Clone)]
+pub(crate) struct SpringPlan {
+    pub ends: [(usize, usize); 2],
+    pub handles: [HandleId; 2],
+    pub stiffness: f64,
+    pub damping: f64,
+    pub rest_length: f64,
+}
+
+impl GuidePlan {
+    /// The carriers' states, given the leader's watched ones.
+    pub(crate) fn carrier_states<'a>(&'a self, leader: &'a [HandleState]) -> impl Iterator<Item = HandleState> + 'a {
+        let (handles, fixed) = match &self.carriers {
+            Carriers::Handles { watched, .. } => (watched.as_slice(), None),
+            Carriers::Fixed { watched, kind, position, orientation, .. } => {
+                (&[][..], Some(fixed_in(&leader[*watched], *kind, *position, *orientation)))
+            }
+        };
+        handles.iter().map(|&i| leader[i]).chain(fixed)
+    }
+
+    /// The slot and the wrench on it that come of an impulse on a carrier; `leader` at the end of
+    /// the window.
+    pub(crate) fn onto_slot(&self, carrier: usize, impulse: Wrench, leader: &[HandleState]) -> (usize, Wrench) {
+        match &self.carriers {
+            Carriers::Handles { slots, .. } => (slots[carrier], impulse),
+            Carriers::Fixed { watched, slot, position, .. } => {
+                let arm = orientation_of(&leader[*watched]) * position;
+                let moment = arm.cross(&Vector3::from(impulse.linear)) + Vector3::from(impulse.angular);
+                (*slot, Wrench { linear: impulse.linear, angular: moment.into() })
+            }
+        }
+    }
+}
+
+/// The state of a frame fixed at `position`, `orientation` in the axes of `frame`:
+/// x = c + R p, v = v_c + ω × R p.
+fn fixed_in(frame: &HandleState, kind: Kind, position: Vector3<f64>, orientation: UnitQuaternion<f64>) -> HandleState {
+    let (turn, spin) = (orientation_of(frame), Vector3::from(frame.spin));
+    let arm = turn * position;
+    let point =
+        HandleState::point(Vector3::from(frame.position) + arm, Vector3::from(frame.velocity) + spin.cross(&arm));
+    match kind {
+        Kind::Point => point,
+        Kind::Frame => HandleState { orientation: (turn * orientation).coords.into(), spin: frame.spin, ..point },
+    }
+}
+
+pub(crate) fn orientation_of(state: &HandleState) -> UnitQuaternion<f64> {
+    let [x, y, z, w] = state.orientation;
+    UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z))
+}
+
+/// A motion in the memory of an older one where nobody else holds that.
+pub(crate) fn motion(
+    old: Option<Motion>,
+    begin: impl Iterator<Item = HandleState>,
+    end: impl Iterator<Item = HandleState>,
+) -> Motion {
+    let mut motion = old.unwrap_or_else(|| Motion { begin: [].into(), end: [].into() });
+    refill(&mut motion.begin, begin);
+    refill(&mut motion.end, end);
+    motion
+}
+
+fn refill(states: &mut std::sync::Arc<[HandleState]>, from: impl Iterator<Item = HandleState>) {
+    match std::sync::Arc::get_mut(states) {
+        Some(places) if !places.is_empty() => places.iter_mut().zip(from).for_each(|(place, state)| *place = state),
+        _ => *states = from.collect(),
+    }
+}

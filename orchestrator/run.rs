@@ -1,0 +1,347 @@
+//! A run: windows, looking, pushing, going back.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use partita_simulator::{HandleId, HandleState, Kind, Ledger, Simulator, SimulatorError, Surface, Wrench};
+
+use crate::{
+    Error, InterfaceLedger, Rate, Result, Rewind, RunReport, WindowReport,
+    engine::{Engine, Failure, Push},
+    history::{Journal, Mark, Marks},
+};
+
+/// A scene in motion.
+pub struct Run {
+    engine: Engine,
+    rate: Rate,
+    start: f64,
+    marks: Marks,
+    journal: Journal,
+    /// For the next window.
+    pushes: Vec<Push>,
+    lost: Option<(String, SimulatorError)>,
+    clock: Clock,
+}
+
+/// Where the run's own time goes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Clock {
+    pub windows: Duration,
+    pub marks: Duration,
+}
+
+/// A surface where it is now.
+#[derive(Clone, Debug)]
+pub struct PosedSurface {
+    /// Name of its simulator.
+    pub simulator: String,
+    /// Shape and topology.
+    pub surface: Arc<Surface>,
+    /// Vertices in the world `[m]`.
+    pub vertices: Vec<[f64; 3]>,
+}
+
+/// All that can be drawn of a run at one time.
+#[derive(Clone, Debug, Default)]
+pub struct Picture {
+    /// Simulated time `[s]`.
+    pub time: f64,
+    /// Every surface of every simulator.
+    pub surfaces: Vec<PosedSurface>,
+    /// Points that are no handles, by simulator `[m]`.
+    pub clouds: Vec<(String, Vec<[f64; 3]>)>,
+}
+
+impl Run {
+    pub(crate) fn new(engine: Engine, rate: Rate, rewind: Rewind, start: f64) -> Result<Self> {
+        let (marks, journal) = (Marks::new(rewind), Journal::default());
+        let mut run =
+            Self { engine, rate, start, marks, journal, pushes: Vec::new(), lost: None, clock: Clock::default() };
+        run.engine.state.time = start;
+        run.mark()?;
+        Ok(run)
+    }
+
+    /// Simulated time `[s]`.
+    pub fn time(&self) -> f64 {
+        self.engine.state.time
+    }
+
+    /// Windows so far.
+    pub fn windows(&self) -> u64 {
+        self.engine.state.window
+    }
+
+    /// Advances by one window.
+    ///
+    /// # Errors
+    /// A simulator refused, failed or panicked: the error names it, and all are back at the
+    /// window's start, loads pushed for it still in place.
+    pub fn advance(&mut self) -> Result<WindowReport> {
+        self.alive()?;
+        if self.marks.due() {
+            self.mark()?;
+        }
+        let start = Instant::now();
+        let (window, dt) = (self.windows(), self.rate.dt);
+        let result = self.engine.window(dt, &self.pushes);
+        let took = start.elapsed();
+        self.clock.windows += took;
+        self.marks.ran(took);
+        match result {
+            Ok(report) => {
+                self.journal.record(window, dt, &self.pushes);
+                self.pushes.clear();
+                Ok(report)
+            }
+            Err(Failure { member, error }) => {
+                let (simulator, time) = (self.engine.members[member].name.clone(), self.time());
+                self.go_to(window)?;
+                Err(Error::Window { window, time, simulator, error })
+            }
+        }
+    }
+
+    /// Advances by `seconds` `[s]`, rounded up to whole windows.
+    ///
+    /// # Errors
+    /// `seconds` is negative or not finite, or as [`Run::advance`]; the windows before stand.
+    pub fn for_seconds(&mut self, seconds: f64) -> Result<()> {
+        if !(seconds.is_finite() && seconds >= 0.0) {
+            return Err(Error::refused("seconds", seconds, "finite, at least 0"));
+        }
+        let windows = (seconds / self.rate.dt - 1e-9).ceil() as u64;
+        (0..windows).try_for_each(|_| self.advance().map(|_| ()))
+    }
+
+    /// Puts a load [N, N m] on a handle for the next window; several add up.
+    ///
+    /// # Errors
+    /// The handle is not of this run, the load is not finite, or it is a torque on a Point.
+    pub fn push(&mut self, handle: HandleId, load: Wrench) -> Result<()> {
+        let member = self.member_of(handle)?;
+        let table = &self.engine.members[member].table;
+        let thing = || format!("load on {}", table.describe(handle));
+        if !load.is_finite() {
+            return Err(Error::refused(thing(), format!("{load:?}"), "finite numbers"));
+        }
+        if table.kind(handle)? == Kind::Point && load.angular != [0.0; 3] {
+            return Err(Error::refused(thing(), format!("torque {:?}", load.angular), "no torque on a Point"));
+        }
+        self.pushes.push((member, handle, load));
+        Ok(())
+    }
+
+    /// Changes the length of the windows to come.
+    ///
+    /// Interleaving carries the *force* over; the difference in impulse acts one window later. A
+    /// change once in a while is harmless, but a length that jumps to and fro by a factor ρ pumps
+    /// the exchange up where ρ times the mass ratio is above one.
+    ///
+    /// # Errors
+    /// It is not finite and positive.
+    pub fn set_rate(&mut self, rate: Rate) -> Result<()> {
+        if !(rate.dt.is_finite() && rate.dt > 0.0) {
+            return Err(Error::refused("window [s]", rate.dt, "finite, above 0"));
+        }
+        self.rate = rate;
+        Ok(())
+    }
+
+    // going back
+
+    /// Goes back by `seconds` `[s]`, to the begin of a window, not past the run's own. From there
+    /// the run goes on as if it had never been further; loads may now differ.
+    ///
+    /// # Errors
+    /// `seconds` is negative or not finite.
+    pub fn rewind(&mut self, seconds: f64) -> Result<()> {
+        self.alive()?;
+        if !(seconds.is_finite() && seconds >= 0.0) {
+            return Err(Error::refused("seconds", seconds, "finite, at least 0"));
+        }
+        let window = self.journal.window_before(self.windows(), seconds);
+        self.rewind_to(window)
+    }
+
+    /// Goes back to the begin of window number `window`.
+    ///
+    /// # Errors
+    /// It has not been reached yet.
+    pub fn rewind_to(&mut self, window: u64) -> Result<()> {
+        self.alive()?;
+        if window > self.windows() {
+            return Err(Error::refused("window", window, format!("at most {}", self.windows())));
+        }
+        self.go_to(window)?;
+        self.pushes.clear();
+        self.journal.truncate(window);
+        for number in self.marks.truncate(window) {
+            self.engine.forget(number);
+        }
+        Ok(())
+    }
+
+    /// Goes back by one window.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn undo(&mut self) -> Result<()> {
+        match self.windows().checked_sub(1) {
+            Some(window) => self.rewind_to(window),
+            None => Err(Error::refused("undo", "no window", "at least one")),
+        }
+    }
+
+    /// Retracts to the last mark before `window` and plays the windows since again.
+    fn go_to(&mut self, window: u64) -> Result<()> {
+        let Mark { number, coupled } = &self.marks.kept[self.marks.before(window)];
+        let (number, coupled) = (*number, coupled.clone());
+        if let Err(failure) = self.engine.retract(number, false) {
+            return Err(self.lose(failure));
+        }
+        self.engine.resume(coupled);
+        for replayed in self.windows()..window {
+            if let Err(failure) = self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed)) {
+                return Err(self.lose(failure));
+            }
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self) -> Result<()> {
+        let start = Instant::now();
+        let number = self.marks.next_number();
+        if let Err(failure) = self.engine.mark(number, false) {
+            return Err(self.lose(failure));
+        }
+        let mark = Mark { number, coupled: self.engine.state.clone() };
+        let cost = start.elapsed();
+        self.clock.marks += cost;
+        if let Some(old) = self.marks.keep(mark, cost) {
+            self.engine.forget(old);
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, Failure { member, error }: Failure) -> Error {
+        self.lost = Some((self.engine.members[member].name.clone(), error));
+        self.alive().expect_err("just lost")
+    }
+
+    fn alive(&self) -> Result<()> {
+        match &self.lost {
+            Some((simulator, error)) => Err(Error::Lost { simulator: simulator.clone(), error: error.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    // looking
+
+    /// The state of a handle now.
+    ///
+    /// # Errors
+    /// The handle is not of this run.
+    pub fn state(&mut self, handle: HandleId) -> Result<HandleState> {
+        let member = self.member_of(handle)?;
+        let state = self.engine.seats[member].look(move |simulator| {
+            let mut state = [HandleState::default()];
+            simulator.read(&[handle], &mut state).map(|()| state[0])
+        })??;
+        Ok(state)
+    }
+
+    /// Looks at a simulator as what it is: `run.look("hail", |hail: &Particles| hail.len())`.
+    ///
+    /// # Errors
+    /// There is none of that name, or it is of another type.
+    pub fn look<S: Simulator + 'static, R: Send + 'static>(
+        &mut self,
+        name: &str,
+        look: impl FnOnce(&S) -> R + Send + 'static,
+    ) -> Result<R> {
+        let member = self.member_named(name)?;
+        let seen = self.engine.seats[member].look(move |simulator| simulator.as_any().downcast_ref::<S>().map(look))?;
+        seen.ok_or_else(|| Error::refused(format!("simulator `{name}`"), "another type", std::any::type_name::<S>()))
+    }
+
+    /// Momentum and energy of a simulator, where it knows them.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn simulator_ledger(&mut self, name: &str) -> Result<Option<Ledger>> {
+        let member = self.member_named(name)?;
+        Ok(self.engine.seats[member].look(|simulator| simulator.ledger())?)
+    }
+
+    /// The bytes of a simulator's state.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn state_bytes(&mut self, name: &str) -> Result<Vec<u8>> {
+        let member = self.member_named(name)?;
+        Ok(self.engine.seats[member].look(|simulator| simulator.snapshot(None).to_bytes())?)
+    }
+
+    /// Impulses of every interface, in the order of couplings.
+    pub fn ledgers(&self) -> Vec<InterfaceLedger> {
+        self.engine.state.interfaces.iter().map(|interface| interface.ledger.clone()).collect()
+    }
+
+    /// All that can be drawn now.
+    ///
+    /// # Errors
+    /// A simulator panicked while it was looked at.
+    pub fn picture(&mut self) -> Result<Picture> {
+        let mut picture = Picture { time: self.time(), ..Picture::default() };
+        for (seat, member) in self.engine.seats.iter_mut().zip(&self.engine.members) {
+            let name = member.name.clone();
+            let (surfaces, cloud) = seat.look(move |simulator| (posed(simulator, &name), cloud(simulator)))?;
+            picture.surfaces.extend(surfaces);
+            if !cloud.is_empty() {
+                picture.clouds.push((member.name.clone(), cloud));
+            }
+        }
+        Ok(picture)
+    }
+
+    /// What the run did and what it cost so far.
+    pub fn report(&self) -> RunReport {
+        RunReport::new(&self.engine, self.start, self.clock)
+    }
+
+    fn member_of(&self, handle: HandleId) -> Result<usize> {
+        let member = self.engine.members.iter().position(|member| member.table.owner == handle.owner);
+        let member = member
+            .ok_or_else(|| Error::refused("handle", format!("owner {:x}", handle.owner), "a handle of this run"))?;
+        self.engine.members[member].table.check(handle)?;
+        Ok(member)
+    }
+
+    fn member_named(&self, name: &str) -> Result<usize> {
+        let member = self.engine.members.iter().position(|member| member.name == name);
+        member.ok_or_else(|| Error::refused("simulator", format!("`{name}`"), "the name of a simulator of this run"))
+    }
+}
+
+fn posed(simulator: &dyn Simulator, name: &str) -> Vec<PosedSurface> {
+    let mut posed = Vec::new();
+    for surface in simulator.surfaces() {
+        let carriers = surface.carrier.handles();
+        let mut states = vec![HandleState::default(); carriers.len()];
+        if simulator.read(carriers, &mut states).is_ok() {
+            let vertices = surface.posed(&states);
+            posed.push(PosedSurface { simulator: name.into(), surface: surface.clone(), vertices });
+        }
+    }
+    posed
+}
+
+fn cloud(simulator: &dyn Simulator) -> Vec<[f64; 3]> {
+    let mut cloud = Vec::new();
+    simulator.cloud(&mut cloud);
+    cloud
+}

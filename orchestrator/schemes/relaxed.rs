@@ -1,0 +1,174 @@
+//! The pass repeated in place by retract, accelerated by Aitken's factor, until the load that the
+//! leaders felt is the load that the followers report.
+
+use partita_simulator::{Outcome, Wrench};
+use serde::{Deserialize, Serialize};
+
+use super::Aitken;
+use crate::engine::{Engine, Failure, Push, WindowReport};
+
+/// Parameters of [`Scheme::Relaxed`](crate::Scheme::Relaxed).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Relaxed {
+    /// Converged when the loads change by less than this, relative to their size [-]. Default 1e-6.
+    pub tolerance: f64,
+    /// Loads that differ by less than this are the same `[N]`. Default 1e-9.
+    pub floor: f64,
+    /// Converged when no attached handle is further from its carrier `[m]`. Default 1e-3.
+    pub gap: f64,
+    /// Most passes a window. Default 24.
+    pub passes: u32,
+    /// Aitken's factor is kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
+    /// where the follower outweighs the leader more than ten times.
+    pub factor: [f64; 2],
+}
+
+impl Default for Relaxed {
+    fn default() -> Self {
+        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, factor: [1e-6, 2.0] }
+    }
+}
+
+/// Halvings of one change of Λ before a failing trial is an error.
+const HALVINGS: u32 = 12;
+
+/// Number under which the window's start is kept.
+const START: u64 = u64::MAX;
+
+impl Relaxed {
+    /// As [`Relaxed::tolerance`].
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        Self { tolerance, ..self }
+    }
+
+    /// As [`Relaxed::gap`].
+    pub fn gap(self, gap: f64) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// As [`Relaxed::passes`].
+    pub fn passes(self, passes: u32) -> Self {
+        Self { passes, ..self }
+    }
+
+    /// Thing, found, expected of each parameter that is out of range.
+    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+        let positive = |x: f64| x.is_finite() && x > 0.0;
+        let [low, high] = self.factor;
+        [
+            ("relaxed, tolerance", self.tolerance.to_string(), "finite, above 0", positive(self.tolerance)),
+            (
+                "relaxed, floor [N]",
+                self.floor.to_string(),
+                "finite, at least 0",
+                self.floor == 0.0 || positive(self.floor),
+            ),
+            ("relaxed, gap [m]", self.gap.to_string(), "finite, above 0", positive(self.gap)),
+            ("relaxed, passes", self.passes.to_string(), "at least 1", self.passes > 0),
+            (
+                "relaxed, factor",
+                format!("{:?}", self.factor),
+                "0 < low <= high",
+                positive(low) && high.is_finite() && low <= high,
+            ),
+        ]
+        .into_iter()
+        .filter(|row| !row.3)
+        .map(|(thing, found, expected, _)| (thing, found, expected))
+    }
+}
+
+pub(crate) fn window(
+    engine: &mut Engine,
+    relaxed: &Relaxed,
+    dt: f64,
+    pushes: &[Push],
+) -> Result<WindowReport, Failure> {
+    engine.mark(START, true)?;
+    let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
+    let mut aitken = Aitken::new(engine.state.factor, relaxed.factor);
+    let (mut x, mut residual) = (stack(engine, &forces), Vec::new());
+    let mut good: Option<Vec<f64>> = None;
+    let (mut passes, mut halvings) = (0, 0);
+
+    let (load_change, outcome) = loop {
+        if passes > 0 {
+            engine.retract(START, true)?;
+        }
+        passes += 1;
+        match (engine.pass(dt, &forces, pushes, passes > 1), &good) {
+            (Ok(()), _) => halvings = 0,
+            (Err(failure), None) => return Err(failure),
+            (Err(failure), Some(_)) if halvings == HALVINGS || passes == relaxed.passes => return Err(failure),
+            (Err(_), Some(good)) => {
+                halvings += 1;
+                aitken.halve();
+                x.iter_mut().zip(good).for_each(|(x, good)| *x = 0.5 * (*x + good));
+                unstack(engine, &x, &mut forces);
+                continue;
+            }
+        }
+
+        // r = G(Λ) − Λ.
+        residual.clear();
+        residual.extend(stack_scaled(engine, &engine.pass.got, 1.0 / dt).zip(&x).map(|(got, x)| got - x));
+        let size = norm(&x).max(norm(&residual));
+        let (change, gap) = (norm(&residual), engine.gap());
+        let relative = if change <= relaxed.floor { 0.0 } else { change / size };
+        if relative <= relaxed.tolerance && gap <= relaxed.gap {
+            break (relative, Outcome::Converged);
+        }
+        if passes == relaxed.passes {
+            let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
+            break (
+                relative,
+                match relative <= relaxed.tolerance {
+                    true => stopped(gap, relaxed.gap, "m"),
+                    false => stopped(relative, relaxed.tolerance, "of the coupled loads"),
+                },
+            );
+        }
+        good = Some(x.clone());
+        aitken.advance(&mut x, &residual);
+        unstack(engine, &x, &mut forces);
+    };
+
+    let report = engine.accept(dt, passes, load_change, outcome);
+    engine.state.factor = aitken.factor();
+    for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
+        interface.force = force;
+        interface.carry.clone_from(&interface.pending);
+    }
+    Ok(report)
+}
+
+/// All wrenches as one vector of forces: torques divided by the reach of what they turn.
+fn stack(engine: &Engine, wrenches: &[Vec<Wrench>]) -> Vec<f64> {
+    stack_scaled(engine, wrenches, 1.0).collect()
+}
+
+fn stack_scaled<'a>(engine: &'a Engine, wrenches: &'a [Vec<Wrench>], factor: f64) -> impl Iterator<Item = f64> + 'a {
+    let rows =
+        engine.interfaces.iter().zip(wrenches).flat_map(|(interface, wrenches)| interface.slots.iter().zip(wrenches));
+    rows.flat_map(move |(slot, wrench)| {
+        let ([a, b, c], [d, e, f]) = (wrench.linear, wrench.angular.map(|x| x / slot.extent));
+        [a, b, c, d, e, f].map(|x| x * factor)
+    })
+}
+
+/// The inverse of [`stack`].
+fn unstack(engine: &Engine, x: &[f64], wrenches: &mut [Vec<Wrench>]) {
+    let mut rows = x.chunks_exact(6);
+    for (interface, wrenches) in engine.interfaces.iter().zip(wrenches) {
+        for (slot, wrench) in interface.slots.iter().zip(wrenches) {
+            if let Some(&[a, b, c, d, e, f]) = rows.next() {
+                *wrench = Wrench { linear: [a, b, c], angular: [d, e, f].map(|x| x * slot.extent) };
+            }
+        }
+    }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}

@@ -1,0 +1,268 @@
+//! Where a simulator lives: in line, or on a thread of its own. Both answer the same requests
+//! through the same function, so that they give the same bits.
+
+use std::{
+    any::Any,
+    collections::BTreeMap,
+    panic::{AssertUnwindSafe, catch_unwind},
+    thread::JoinHandle,
+    time::Instant,
+};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use partita_simulator::{
+    Guide, HandleId, HandleState, Inputs, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Wrench,
+};
+
+/// A look at the simulator where it lives.
+pub(crate) type Look = Box<dyn FnOnce(&dyn Simulator) + Send>;
+
+pub(crate) enum Request {
+    /// `n` steps of `dt / n`.
+    Step { dt: f64, n: u32, inputs: Inputs },
+    /// Keep a snapshot under this number.
+    Mark(u64),
+    /// Go back to the snapshot of this number.
+    Retract(u64),
+    /// Drop the snapshot of this number.
+    Forget(u64),
+    /// Look at it.
+    Inspect(Look),
+}
+
+pub(crate) enum Reply {
+    Stepped(Box<Stepped>),
+    Done(Result<(), SimulatorError>),
+}
+
+/// What came of a step.
+pub(crate) struct Stepped {
+    pub outcome: Result<StepSummary, SimulatorError>,
+    /// The watched handles after the step.
+    pub states: Vec<HandleState>,
+    /// Summed over the substeps, by guide, then carrier.
+    pub reactions: Vec<Reaction>,
+    /// Of the simulator's own steps `[s]`.
+    pub seconds: f64,
+    /// Given back, so that their memory can be used again.
+    pub inputs: Inputs,
+}
+
+/// The parts of the substeps' reports that the orchestrator passes on.
+#[derive(Clone, Debug)]
+pub(crate) struct StepSummary {
+    pub iterations: u32,
+    pub outcome: Outcome,
+    pub notes: Vec<String>,
+    pub stages: Vec<(String, f64)>,
+}
+
+/// A simulator with its marks.
+pub(crate) struct Worker {
+    simulator: Box<dyn Simulator>,
+    guides: Vec<Guide>,
+    watched: Vec<HandleId>,
+    marks: BTreeMap<u64, Snapshot>,
+    /// A forgotten snapshot, for its memory.
+    spare: Option<Snapshot>,
+    /// Reply memory that came back.
+    states: Vec<HandleState>,
+}
+
+impl Worker {
+    pub(crate) fn new(simulator: Box<dyn Simulator>, guides: Vec<Guide>, watched: Vec<HandleId>) -> Self {
+        let states = vec![HandleState::default(); watched.len()];
+        Self { simulator, guides, watched, marks: BTreeMap::new(), spare: None, states }
+    }
+
+    /// Answers one request. A panic of the simulator becomes an error.
+    pub(crate) fn serve(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Step { dt, n, inputs } => Reply::Stepped(Box::new(self.step(dt, n, inputs))),
+            Request::Mark(number) => {
+                let reuse = self.marks.remove(&number).or(self.spare.take());
+                Reply::Done(self.guarded(|worker| {
+                    let snapshot = worker.simulator.snapshot(reuse);
+                    worker.marks.insert(number, snapshot);
+                    Ok(())
+                }))
+            }
+            Request::Retract(number) => Reply::Done(self.guarded(|worker| match worker.marks.get(&number) {
+                Some(snapshot) => worker.simulator.retract(snapshot),
+                None => Err(SimulatorError::refused("mark", number, "one that was kept")),
+            })),
+            Request::Forget(number) => {
+                self.spare = self.marks.remove(&number).or(self.spare.take());
+                Reply::Done(Ok(()))
+            }
+            Request::Inspect(look) => Reply::Done(self.guarded(|worker| {
+                look(&*worker.simulator);
+                Ok(())
+            })),
+        }
+    }
+
+    fn step(&mut self, dt: f64, n: u32, inputs: Inputs) -> Stepped {
+        let start = Instant::now();
+        let mut reactions = Vec::new();
+        let mut states = std::mem::take(&mut self.states);
+        states.resize(self.watched.len(), HandleState::default());
+        let outcome = self.guarded(|worker| {
+            let summary = worker.substeps(dt, n, &inputs, &mut reactions)?;
+            worker.simulator.read(&worker.watched, &mut states)?;
+            Ok(summary)
+        });
+        Stepped { outcome, states, reactions, seconds: start.elapsed().as_secs_f64(), inputs }
+    }
+
+    /// Loads stay as they are in every substep; motions are cut along their paths.
+    fn substeps(
+        &mut self,
+        dt: f64,
+        n: u32,
+        inputs: &Inputs,
+        reactions: &mut Vec<Reaction>,
+    ) -> Result<StepSummary, SimulatorError> {
+        if n == 1 {
+            let report = self.simulator.step(dt, inputs)?;
+            *reactions = report.reactions;
+            let stages = report.stages.0;
+            return Ok(StepSummary {
+                iterations: report.iterations,
+                outcome: report.outcome,
+                notes: report.notes,
+                stages,
+            });
+        }
+        let mut summary =
+            StepSummary { iterations: 0, outcome: Outcome::Converged, notes: Vec::new(), stages: Vec::new() };
+        let mut sums: BTreeMap<(u32, u32), Wrench> = BTreeMap::new();
+        for i in 0..n {
+            let cut = |(guide, motion): (&Guide, &Option<_>)| {
+                motion.as_ref().map(|motion: &partita_simulator::Motion| motion.part(guide, dt, n, i))
+            };
+            let motions = self.guides.iter().zip(&inputs.motions).map(cut).collect();
+            let part = Inputs { loads: inputs.loads.clone(), motions };
+            let report = self.simulator.step(dt / f64::from(n), &part)?;
+            for Reaction { guide, carrier, impulse } in report.reactions {
+                *sums.entry((guide, carrier)).or_default() += impulse;
+            }
+            summary.iterations += report.iterations;
+            summary.outcome = worse(summary.outcome, report.outcome);
+            summary.notes.extend(report.notes);
+            for (stage, seconds) in report.stages.0 {
+                match summary.stages.iter_mut().find(|(name, _)| *name == stage) {
+                    Some((_, sum)) => *sum += seconds,
+                    None => summary.stages.push((stage, seconds)),
+                }
+            }
+        }
+        reactions.extend(sums.into_iter().map(|((guide, carrier), impulse)| Reaction { guide, carrier, impulse }));
+        Ok(summary)
+    }
+
+    fn guarded<T>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, SimulatorError>) -> Result<T, SimulatorError> {
+        catch_unwind(AssertUnwindSafe(|| act(self))).unwrap_or_else(|panic| Err(panicked(&*panic)))
+    }
+}
+
+/// The outcome with the larger error relative to its bound.
+fn worse(a: Outcome, b: Outcome) -> Outcome {
+    let excess = |outcome: &Outcome| match outcome {
+        Outcome::Converged => 0.0,
+        Outcome::StoppedAt { error, bound, .. } => error / bound,
+    };
+    if excess(&b) > excess(&a) { b } else { a }
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> SimulatorError {
+    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    SimulatorError::failed("simulator", format!("a panic: {text}"), "no panic")
+}
+
+/// A worker, here or on its thread. [`Seat::post`] a request, then [`Seat::wait`] for its reply;
+/// what is posted to several threads at once runs at once.
+pub(crate) enum Seat {
+    Here { worker: Box<Worker>, reply: Option<Reply> },
+    Thread { requests: Option<Sender<Request>>, replies: Receiver<Reply>, thread: Option<JoinHandle<()>> },
+}
+
+impl Seat {
+    pub(crate) fn here(worker: Worker) -> Self {
+        Self::Here { worker: Box::new(worker), reply: None }
+    }
+
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn thread(name: &str, mut worker: Worker) -> std::io::Result<Self> {
+        let (requests, inbox) = bounded::<Request>(1);
+        let (outbox, replies) = bounded(1);
+        let serve = move || {
+            for request in inbox {
+                if outbox.send(worker.serve(request)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name(name.into()).spawn(serve)?;
+        Ok(Self::Thread { requests: Some(requests), replies, thread: Some(thread) })
+    }
+
+    pub(crate) fn post(&mut self, request: Request) {
+        match self {
+            Self::Here { worker, reply } => *reply = Some(worker.serve(request)),
+            Self::Thread { requests, .. } => {
+                // The thread lives until its seat is dropped: `serve` catches every panic.
+                let requests = requests.as_ref().expect("taken only when the seat is dropped");
+                requests.send(request).expect("the worker's thread lives as long as its seat");
+            }
+        }
+    }
+
+    pub(crate) fn wait(&mut self) -> Reply {
+        match self {
+            Self::Here { reply, .. } => reply.take().expect("every wait follows a post"),
+            Self::Thread { replies, .. } => replies.recv().expect("the worker's thread lives as long as its seat"),
+        }
+    }
+
+    /// Posts and waits.
+    pub(crate) fn ask(&mut self, request: Request) -> Result<(), SimulatorError> {
+        self.post(request);
+        match self.wait() {
+            Reply::Done(result) => result,
+            Reply::Stepped(stepped) => stepped.outcome.map(|_| ()),
+        }
+    }
+
+    /// Gives back the memory of a reply.
+    pub(crate) fn recycle(&mut self, states: Vec<HandleState>) {
+        if let Self::Here { worker, .. } = self {
+            worker.states = states;
+        }
+    }
+
+    /// Looks at the simulator where it lives and brings back what was seen.
+    pub(crate) fn look<R: Send + 'static>(
+        &mut self,
+        look: impl FnOnce(&dyn Simulator) -> R + Send + 'static,
+    ) -> Result<R, SimulatorError> {
+        let (outbox, inbox) = bounded(1);
+        self.ask(Request::Inspect(Box::new(move |simulator| {
+            let _ = outbox.send(look(simulator));
+        })))?;
+        inbox.recv().map_err(|_| SimulatorError::failed("inspection", "no answer", "an answer"))
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Self::Thread { requests, thread, .. } = self {
+            drop(requests.take());
+            if let Some(thread) = thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}

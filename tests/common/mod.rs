@@ -1,0 +1,56 @@
+//! Scenes shared by the tests of coupling.
+
+#![allow(dead_code)] // Each test file uses some of them.
+
+use partita::prelude::*;
+use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
+
+/// A free point mass `[kg]` at the origin.
+pub fn free_mass(name: &str, mass: f64) -> MassOnSpring {
+    MassOnSpring::new(name, SpringParameters { mass, ..SpringParameters::default() }).unwrap()
+}
+
+/// A chain of one point: a follower that is a point mass `[kg]` at the origin, without gravity.
+pub fn following_mass(name: &str, mass: f64) -> Chain {
+    let parameters = ChainParameters { mass, gravity: [0.0; 3], ..ChainParameters::default() };
+    Chain::new(name, &[[0.0; 3]], parameters).unwrap()
+}
+
+/// Two tied masses, the leader pushed by no one but its own gravity F/m = 1 m/s² along x.
+pub fn tied_masses(leader: f64, follower: f64, dt: f64, scheme: impl Into<Scheme>) -> (Run, HandleId) {
+    let parameters = SpringParameters { mass: leader, gravity: [1.0, 0.0, 0.0], ..SpringParameters::default() };
+    let (mass, point) = (MassOnSpring::new("leader", parameters).unwrap(), following_mass("follower", follower));
+    let handle = mass.mass();
+    let mut scene = Scene::new(Rate::seconds(dt));
+    scene.scheme(scheme).attach(point.point(0), handle);
+    scene.add(mass).add(point);
+    (scene.build().unwrap(), handle)
+}
+
+/// A heavy mass on a spring from which a chain of `n` points hangs, swinging.
+pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
+    let spring = SpringParameters {
+        mass: 5.0,
+        stiffness: 200.0,
+        damping: 0.2,
+        anchor: [0.0, 1.0, 0.0],
+        gravity: [0.0, -9.81, 0.0],
+    };
+    let support = MassOnSpring::new("support", spring).unwrap().started_at([0.1, 1.0, 0.0], [0.0, 0.3, 0.0]).unwrap();
+    let positions: Vec<_> = (0..n).map(|i| [0.1 + 0.05 * i as f64, 1.0, 0.0]).collect();
+    let chain = ChainParameters { mass: 0.02, stiffness: 50.0, damping: 0.05, ..ChainParameters::default() };
+    let chain = Chain::new("chain", &positions, chain).unwrap();
+    let handle = support.mass();
+    let mut scene = Scene::new(Rate::hz(rate));
+    scene.attach(chain.point(0), handle);
+    scene.add(support).add(chain);
+    (scene, handle)
+}
+
+/// A 64-bit hash of every simulator's state and of the ledgers.
+pub fn hash(run: &mut Run, names: &[&str]) -> u64 {
+    let bytes: Vec<_> = names.iter().map(|name| run.state_bytes(name).unwrap()).collect();
+    let ledgers: Vec<_> =
+        run.ledgers().iter().map(|ledger| (ledger.used, ledger.got, ledger.pending, ledger.lag)).collect();
+    partita::simulator::layout_of(&(bytes, ledgers, run.time()))
+}

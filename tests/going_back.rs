@@ -1,0 +1,201 @@
+//! Rewind, undo, branches and recovery from a failure are one mechanism, and exact.
+
+mod common;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering::SeqCst},
+};
+
+use common::{hanging_chain, hash};
+use partita::{
+    Error, Rewind,
+    prelude::*,
+    simulator::{HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface, reference::MassOnSpring},
+};
+
+const NAMES: [&str; 2] = ["support", "chain"];
+
+/// Marks at every window, at a few, and only at the first: the results must not depend on it.
+const SETTINGS: [Rewind; 3] =
+    [Rewind { share: 1.0, marks: 1000 }, Rewind { share: 1.0, marks: 4 }, Rewind { share: 0.0, marks: 2 }];
+
+fn schemes() -> [Scheme; 2] {
+    [Scheme::Interleaved, Relaxed::default().into()]
+}
+
+fn run(rewind: Rewind, scheme: Scheme, threads: bool) -> (Run, HandleId) {
+    let (mut scene, handle) = hanging_chain(5, 256.0);
+    scene.rewind(rewind).scheme(scheme).threads(threads);
+    (scene.build().unwrap(), handle)
+}
+
+/// Window `k` of a run with loads pushed now and then, and windows of two lengths.
+fn window(run: &mut Run, handle: HandleId, k: u64) {
+    run.set_rate(Rate::hz(if k % 10 < 7 { 256.0 } else { 512.0 })).unwrap();
+    if k % 5 == 2 {
+        run.push(handle, Wrench::force([0.3 * k as f64, 1.0, -0.5])).unwrap();
+    }
+    run.advance().unwrap();
+}
+
+#[test]
+fn going_back_and_on_gives_the_bits_of_a_run_that_never_left() {
+    for scheme in schemes() {
+        for rewind in SETTINGS {
+            let (mut run, handle) = run(rewind, scheme.clone(), false);
+            let mut hashes = vec![hash(&mut run, &NAMES)];
+            for k in 0..60 {
+                window(&mut run, handle, k);
+                hashes.push(hash(&mut run, &NAMES));
+            }
+            for (from, to) in [(60, 59), (59, 33), (50, 0), (45, 44), (60, 10)] {
+                for k in run.windows()..from {
+                    window(&mut run, handle, k);
+                }
+                run.rewind_to(to).unwrap();
+                for k in to..60 {
+                    assert_eq!(
+                        hash(&mut run, &NAMES),
+                        hashes[k as usize],
+                        "window {k} after {from} -> {to}, {rewind:?}, {scheme:?}"
+                    );
+                    window(&mut run, handle, k);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn seconds_and_undo_end_at_the_window_they_name() {
+    let (mut run, handle) = run(Rewind::default(), Scheme::Interleaved, false);
+    (0..40).for_each(|k| window(&mut run, handle, k));
+    // Windows 37, 38 and 39 last 1/512 s each, those before 1/256 s: 0.01 s are 3 and 1.06 windows.
+    run.rewind(0.01).unwrap();
+    assert_eq!(run.windows(), 36);
+    run.undo().unwrap();
+    assert_eq!(run.windows(), 35);
+    run.rewind(1e9).unwrap();
+    assert_eq!((run.windows(), run.time()), (0, 0.0));
+    assert!(run.undo().is_err());
+    assert!(run.rewind_to(1).is_err());
+    assert!(run.rewind(f64::NAN).is_err());
+}
+
+/// A branch is another future: it leaves nothing of the first one behind.
+#[test]
+fn a_branch_forgets_the_future_that_it_left() {
+    let (mut branched, handle) = run(Rewind::default(), Relaxed::default().into(), false);
+    (0..30).for_each(|k| window(&mut branched, handle, k));
+    branched.push(handle, Wrench::force([50.0, 0.0, 0.0])).unwrap();
+    branched.for_seconds(0.1).unwrap();
+    branched.rewind_to(12).unwrap();
+    (12..30).for_each(|k| window(&mut branched, handle, k));
+
+    let (mut straight, handle) = run(Rewind::default(), Relaxed::default().into(), false);
+    (0..30).for_each(|k| window(&mut straight, handle, k));
+    assert_eq!(hash(&mut branched, &NAMES), hash(&mut straight, &NAMES));
+}
+
+/// In line and on threads of their own.
+#[test]
+fn threads_give_the_same_bits() {
+    for scheme in schemes() {
+        let hashes = [false, true].map(|threads| {
+            let (mut run, handle) = run(Rewind::default(), scheme.clone(), threads);
+            (0..50).for_each(|k| window(&mut run, handle, k));
+            run.rewind_to(20).unwrap();
+            (20..50).for_each(|k| window(&mut run, handle, k));
+            hash(&mut run, &NAMES)
+        });
+        assert_eq!(hashes[0], hashes[1], "{scheme:?}");
+    }
+}
+
+/// Fails or panics when it is told to, and is a mass on a spring otherwise.
+struct Troubled {
+    inner: MassOnSpring,
+    /// 0: none, 1: fail, 2: panic; back to 0 once it has struck.
+    trouble: Arc<AtomicU32>,
+}
+
+impl Simulator for Troubled {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn time(&self) -> f64 {
+        self.inner.time()
+    }
+    fn handles(&self) -> &HandleTable {
+        self.inner.handles()
+    }
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        self.inner.read(handles, out)
+    }
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        self.inner.surfaces()
+    }
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        let trouble = self.trouble.swap(0, SeqCst);
+        let report = self.inner.step(dt, inputs)?;
+        match trouble {
+            0 => Ok(report),
+            1 => Err(SimulatorError::failed("a bolt", "broken", "whole")),
+            _ => panic!("the bolt broke"),
+        }
+    }
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        self.inner.snapshot(reuse)
+    }
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.inner.retract(to)
+    }
+    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        self.inner.snapshot_from_bytes(time, bytes)
+    }
+    fn ledger(&self) -> Option<Ledger> {
+        self.inner.ledger()
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// A third simulator fails or panics halfway through a window, in line and on threads: the error
+/// names it, every other simulator is back at the window's start, and the run goes on as if
+/// nothing had happened. That the troubled one had already stepped shows that it is retracted too.
+#[test]
+fn a_failure_takes_all_back_to_the_start_of_the_window() {
+    for (trouble, text) in [(1, "a bolt"), (2, "the bolt broke")] {
+        for (threads, scheme) in
+            [(false, Scheme::Interleaved), (true, Scheme::Interleaved), (true, Relaxed::default().into())]
+        {
+            let (mut scene, handle) = hanging_chain(5, 256.0);
+            let switch = Arc::new(AtomicU32::new(0));
+            let (third, tie) = (common::free_mass("third", 1.0), common::following_mass("tie", 0.1));
+            scene.attach(tie.point(0), third.mass());
+            scene.add(Troubled { inner: third, trouble: switch.clone() }).add(tie).threads(threads).scheme(scheme);
+            let mut run = scene.build().unwrap();
+            let names = ["support", "chain", "third", "tie"];
+            (0..20).for_each(|k| window(&mut run, handle, k));
+
+            let before = hash(&mut run, &names);
+            switch.store(trouble, SeqCst);
+            run.push(handle, Wrench::force([1.0, 2.0, 3.0])).unwrap();
+            let error = run.advance().unwrap_err();
+            let Error::Window { window: 20, simulator, .. } = &error else { panic!("{error}") };
+            assert_eq!(simulator, "third");
+            assert!(error.to_string().contains(text), "{error}");
+            assert_eq!(hash(&mut run, &names), before);
+
+            // The load that was pushed for the failed window is still there for the next try.
+            run.advance().unwrap();
+            let tried = hash(&mut run, &names);
+            run.rewind_to(20).unwrap();
+            run.push(handle, Wrench::force([1.0, 2.0, 3.0])).unwrap();
+            run.advance().unwrap();
+            assert_eq!(hash(&mut run, &names), tried);
+        }
+    }
+}
