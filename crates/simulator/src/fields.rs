@@ -14,6 +14,17 @@ pub(crate) fn fields(value: &impl Serialize) -> Vec<(String, String)> {
     }
 }
 
+/// The first field in which two walks differ: `path: own / other`.
+pub(crate) fn first_difference(own: &[(String, String)], others: &[(String, String)]) -> Option<String> {
+    let differing = own.iter().zip(others).find(|(a, b)| a != b);
+    Some(match differing {
+        Some(((path, a), (other_path, b))) if path == other_path => format!("{path}: {a} / {b}"),
+        Some(((path, a), (other_path, b))) => format!("{path}: {a} / {other_path}: {b}"),
+        None if own.len() == others.len() => return None,
+        None => format!(": {} fields / {} fields", own.len(), others.len()),
+    })
+}
+
 struct Walk {
     path: Vec<String>,
     found: Vec<(String, String)>,

@@ -97,7 +97,8 @@ pub(crate) fn quaternion(state: &HandleState) -> UnitQuaternion<f64> {
     UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z))
 }
 
-fn xyzw(q: UnitQuaternion<f64>) -> [f64; 4] {
+/// The inverse of [`quaternion`].
+pub(crate) fn xyzw(q: UnitQuaternion<f64>) -> [f64; 4] {
     q.coords.into()
 }
 

@@ -100,13 +100,8 @@ impl Snapshot {
         if self.to_bytes() == other.to_bytes() {
             return None;
         }
-        let (own, others) = (self.state.fields(), other.state.fields());
-        let differing = own.iter().zip(&others).find(|(a, b)| a != b);
-        Some(match differing {
-            Some(((path, a), (other_path, b))) if path == other_path => format!("{path}: {a} / {b}"),
-            Some(((path, a), (other_path, b))) => format!("{path}: {a} / {other_path}: {b}"),
-            None => format!("{} fields / {} fields", own.len(), others.len()),
-        })
+        let difference = crate::fields::first_difference(&self.state.fields(), &other.state.fields());
+        Some(difference.unwrap_or_else(|| " has other bytes in the same fields".into()))
     }
 
     /// When it was taken `[s]`.

@@ -30,6 +30,7 @@
 
 mod calls;
 mod physics;
+mod rising_box;
 mod scenario;
 mod states;
 
@@ -54,6 +55,15 @@ pub struct Suite<'a> {
     pub load: f64,
     /// A simulator whose first handles move freely.
     pub free: Make<'a>,
+}
+
+impl Suite<'_> {
+    /// Fails where `dt` or `load` would leave a law nothing to see.
+    fn check(&self) -> Result<(), Broken> {
+        crate::check_positive("dt [s]", self.dt)
+            .and_then(|()| crate::check_positive("load [N]", self.load))
+            .map_err(|error| Broken::new("0 (the suite can be run)", 0, error))
+    }
 }
 
 /// A law that does not hold: which, where, and what was found.

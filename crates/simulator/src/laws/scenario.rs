@@ -3,35 +3,84 @@
 
 use std::{f64::consts::TAU, sync::Arc};
 
-use super::{Broken, Suite};
+use nalgebra::{UnitQuaternion, Vector3};
+
+use super::{Broken, Suite, rising_box::rising_box};
 use crate::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, Simulator, Snapshot, StepReport, Surface,
-    Wrench, hash_bytes, layout_of,
+    Guide, HandleId, HandleState, Inputs, Kind, Ledger, Motion, Outcome, Simulator, SimulatorError, Snapshot,
+    StepReport, Wrench, fields, layout_of,
+    path::{quaternion, xyzw},
 };
 
 /// Steps of a trace: the box meets what is lowest within the first third.
 pub(super) const STEPS: usize = 72;
 
+/// Amplitude of the swing, relative to the simulator's size.
+pub(super) const SWING: f64 = 0.02;
+
+const ORDINARY: &str = "7 (an ordinary step succeeds with finite values)";
+
 /// A simulator with its guides, and the inputs of each of its steps.
 pub(super) struct Scenario {
     pub simulator: Box<dyn Simulator>,
+    pub guides: Vec<Guide>,
+    /// Largest extent `[m]`; 1 for a single point.
+    pub size: f64,
     dt: f64,
     load: f64,
     loaded: Vec<(HandleId, Kind)>,
-    held: Option<HandleState>,
-    lift: Option<HandleState>,
-    size: f64,
+    /// Where the carriers of each guide start.
+    starts: Vec<Vec<HandleState>>,
+}
+
+/// All that can be seen between two steps.
+pub(super) struct View {
+    pub snapshot: Snapshot,
+    pub time: f64,
+    readings: Vec<HandleState>,
+    ledger: Option<Ledger>,
+    cloud: Vec<[f64; 3]>,
 }
 
 /// All that can be seen of one step.
 pub(super) struct Seen {
-    pub snapshot: Snapshot,
-    pub readings: Vec<HandleState>,
+    pub view: View,
     pub report: StepReport,
+}
+
+/// What one trace tries of that which the simulator says it follows.
+#[derive(Clone, Copy)]
+pub(super) struct Variant {
+    /// Kind of the handle that is held.
+    held: Option<Kind>,
+    /// The box is carried by Points.
+    deforming: Option<bool>,
+}
+
+/// All that the simulator says it follows, in as few traces as that takes. Every law uses the first.
+pub(super) fn variants(simulator: &dyn Simulator) -> Vec<Variant> {
+    let (follows, table) = (simulator.follows(), simulator.handles());
+    let has = |kind| table.groups.iter().any(|group| group.kind == kind && group.count > 0);
+    let held = [(follows.points, Kind::Point), (follows.frames, Kind::Frame)];
+    let held: Vec<_> = held.into_iter().filter(|&(can, kind)| can && has(kind)).map(|(_, kind)| kind).collect();
+    let boxes = [(follows.rigid_surfaces, false), (follows.deforming_surfaces, true)];
+    let boxes: Vec<_> = boxes.into_iter().filter(|&(can, _)| can).map(|(_, deforming)| deforming).collect();
+    (0..held.len().max(boxes.len()).max(1))
+        .map(|i| Variant {
+            held: held.get(i).or(held.first()).copied(),
+            deforming: boxes.get(i).or(boxes.first()).copied(),
+        })
+        .collect()
 }
 
 impl Scenario {
     pub(super) fn new(suite: &Suite) -> Result<Self, Broken> {
+        Self::variant(suite, 0)
+    }
+
+    /// The scenario of variant number `i`.
+    pub(super) fn variant(suite: &Suite, i: usize) -> Result<Self, Broken> {
+        suite.check()?;
         let mut simulator = (suite.make)();
         let handles: Vec<_> = simulator.handles().iter().collect();
         let states = read(&*simulator, &handles);
@@ -39,36 +88,25 @@ impl Scenario {
         let size = (0..3).map(|axis| high[axis] - low[axis]).fold(0.0, f64::max);
         let size = if size > 0.0 { size } else { 1.0 };
 
-        let follows = simulator.follows();
-        let first_point = handles.iter().position(|&handle| simulator.handles().kind(handle) == Ok(Kind::Point));
-        let held = first_point.filter(|_| follows.points);
-        let (mut guides, mut lift) = (Vec::new(), None);
-        if let Some(i) = held {
-            guides.push(Guide::Attachment { own: handles[i] });
+        let Variant { held, deforming } = variants(&*simulator)[i];
+        let (mut guides, mut starts) = (Vec::new(), Vec::new());
+        if let Some(deforming) = deforming {
+            let (surface, carriers) = rising_box(low, high, size, deforming);
+            let (surface, thickness, except) = (Arc::new(surface), 0.002 * size, Vec::new());
+            guides.push(Guide::Obstacle { surface, friction: 0.3, restitution: 0.2, thickness, except });
+            starts.push(carriers);
         }
-        if follows.rigid_surfaces {
-            let (surface, begin) = rising_box(low, high, size);
-            let except = Vec::new();
-            guides.push(Guide::Obstacle {
-                surface: Arc::new(surface),
-                friction: 0.3,
-                restitution: 0.2,
-                thickness: 0.002 * size,
-                except,
-            });
-            lift = Some(begin);
+        if let Some(kind) = held {
+            let i = hold_the_first_of(kind, &mut *simulator, &mut guides)?;
+            starts.insert(0, vec![states[i]]);
+        } else if !guides.is_empty() {
+            simulator.follow(guides.clone()).map_err(not_taken)?;
         }
-        if !guides.is_empty() {
-            simulator.follow(guides).map_err(|error| Broken::new("8 (a follower takes its guides)", 0, error))?;
-        }
+
         let every = handles.len().div_ceil(4).max(1);
-        let loaded = handles
-            .iter()
-            .step_by(every)
-            .map(|&handle| (handle, simulator.handles().kind(handle).unwrap_or(Kind::Point)));
-        let loaded = loaded.collect();
-        let held = held.map(|i| states[i]);
-        Ok(Self { simulator, dt: suite.dt, load: suite.load, loaded, held, lift, size })
+        let kind = |handle| simulator.handles().kind(handle).unwrap_or(Kind::Point);
+        let loaded = handles.iter().step_by(every).map(|&handle| (handle, kind(handle))).collect();
+        Ok(Self { simulator, guides, size, dt: suite.dt, load: suite.load, loaded, starts })
     }
 
     /// The inputs of step number `k`.
@@ -80,20 +118,40 @@ impl Scenario {
             let torque = [b.cos(), a.sin(), (b - a).sin()].map(|x| 0.1 * self.size * self.load * x);
             (handle, if kind == Kind::Frame { Wrench { linear, angular: torque } } else { Wrench::force(linear) })
         });
-        let motion = |path: &dyn Fn(f64) -> HandleState| {
-            let (begin, end) = (path(phase * self.dt), path((phase + 1.0) * self.dt));
-            Some(Motion { begin: [begin].into(), end: [end].into() })
-        };
-        let swing = self.held.as_ref().map(|start| motion(&|t| self.swing(start, t)));
-        let lift = self.lift.as_ref().map(|start| motion(&|t| self.lift(start, t)));
-        Inputs { loads: loads.collect(), motions: swing.into_iter().chain(lift).collect() }
+        let motions = self.guides.iter().zip(&self.starts).map(|(guide, starts)| {
+            let at = |t: f64| starts.iter().map(|start| self.path(guide, start, t)).collect();
+            Some(Motion { begin: at(phase * self.dt), end: at((phase + 1.0) * self.dt) })
+        });
+        Inputs { loads: loads.collect(), motions: motions.collect() }
+    }
+
+    /// Inputs that a scheme could try before those of step number `k`: other loads, half the motion.
+    pub(super) fn trial(&self, k: usize) -> Inputs {
+        let motions = self.guides.iter().zip(self.inputs(k).motions);
+        let half = motions.map(|(guide, motion)| motion.map(|motion| motion.part(guide, self.dt, 2, 0)));
+        Inputs { motions: half.collect(), loads: self.inputs(STEPS + 7 * k).loads }
+    }
+
+    fn path(&self, guide: &Guide, start: &HandleState, t: f64) -> HandleState {
+        match guide {
+            Guide::Attachment { own } if self.simulator.handles().kind(*own) == Ok(Kind::Frame) => self.turn(start, t),
+            Guide::Attachment { .. } => self.swing(start, t),
+            Guide::Obstacle { .. } => self.lift(start, t),
+        }
     }
 
     /// x₀ + a (sin ωt, (1 − cos ωt)/2, 0), 64 steps a turn, 2 % of the simulator's size.
     fn swing(&self, start: &HandleState, t: f64) -> HandleState {
-        let (a, w) = (0.02 * self.size, TAU / (64.0 * self.dt));
+        let (a, w) = (SWING * self.size, TAU / (64.0 * self.dt));
         let ([x, y, z], (sin, cos)) = (start.position, (w * t).sin_cos());
         HandleState::point([x + a * sin, y + 0.5 * a * (1.0 - cos), z], [a * w * cos, 0.5 * a * w * sin, 0.0])
+    }
+
+    /// The swing of a Frame, which turns about z by 0.02 sin ωt as it goes.
+    fn turn(&self, start: &HandleState, t: f64) -> HandleState {
+        let (a, w) = (SWING, TAU / (64.0 * self.dt));
+        let turned = UnitQuaternion::from_scaled_axis(Vector3::z() * a * (w * t).sin()) * quaternion(start);
+        HandleState { orientation: xyzw(turned), spin: [0.0, 0.0, a * w * (w * t).cos()], ..self.swing(start, t) }
     }
 
     /// Upwards by 10 % of the simulator's size over the trace.
@@ -111,16 +169,31 @@ impl Scenario {
 
     /// Takes step number `k` with other inputs than its own.
     pub(super) fn step_with(&mut self, k: usize, inputs: &Inputs) -> Result<Seen, Broken> {
-        let report = self
-            .simulator
-            .step(self.dt, inputs)
-            .map_err(|error| Broken::new("7 (an ordinary step succeeds)", k, error))?;
-        Ok(self.look(report))
+        let report = self.advance(k, inputs)?;
+        let seen = Seen { view: self.view(None), report };
+        match seen.not_finite() {
+            Some(found) => Err(Broken::new(ORDINARY, k, found)),
+            None => Ok(seen),
+        }
     }
 
-    pub(super) fn look(&self, report: StepReport) -> Seen {
+    /// Takes step number `k` and looks at nothing.
+    pub(super) fn advance(&mut self, k: usize, inputs: &Inputs) -> Result<StepReport, Broken> {
+        self.simulator.step(self.dt, inputs).map_err(|error| Broken::new(ORDINARY, k, error))
+    }
+
+    /// Looks at everything.
+    pub(super) fn view(&self, reuse: Option<Snapshot>) -> View {
         let handles: Vec<_> = self.simulator.handles().iter().collect();
-        Seen { snapshot: self.simulator.snapshot(None), readings: read(&*self.simulator, &handles), report }
+        let mut cloud = Vec::new();
+        self.simulator.cloud(&mut cloud);
+        View {
+            snapshot: self.simulator.snapshot(reuse),
+            time: self.simulator.time(),
+            readings: read(&*self.simulator, &handles),
+            ledger: self.simulator.ledger(),
+            cloud,
+        }
     }
 
     /// The whole trace.
@@ -130,26 +203,84 @@ impl Scenario {
     }
 }
 
-impl Seen {
+/// Puts an attachment of the first handle of `kind` that the simulator lets be held before the
+/// other `guides`, and gives it all of them. The number of that handle.
+fn hold_the_first_of(kind: Kind, simulator: &mut dyn Simulator, guides: &mut Vec<Guide>) -> Result<usize, Broken> {
+    let table = simulator.handles();
+    let of_kind: Vec<_> = table.iter().enumerate().filter(|(_, own)| table.kind(*own) == Ok(kind)).collect();
+    let mut refusal = SimulatorError::refused("suite", "no handle", "one that can be held");
+    for (i, own) in of_kind {
+        let with_it: Vec<_> = [Guide::Attachment { own }].into_iter().chain(guides.iter().cloned()).collect();
+        match simulator.follow(with_it.clone()) {
+            Ok(()) => {
+                *guides = with_it;
+                return Ok(i);
+            }
+            Err(error) => refusal = error,
+        }
+    }
+    Err(not_taken(refusal))
+}
+
+fn not_taken(error: SimulatorError) -> Broken {
+    Broken::new("8 (a follower takes its guides)", 0, error)
+}
+
+impl View {
     /// What differs, if anything does by a single bit.
     pub(super) fn difference(&self, other: &Self) -> Option<String> {
         if let Some(field) = self.snapshot.first_difference(&other.snapshot) {
             return Some(format!("snapshot{field}"));
         }
-        let bits = |states: &[HandleState]| layout_of(&states);
-        if let Some(i) = (0..self.readings.len()).find(|&i| bits(&self.readings[i..=i]) != bits(&other.readings[i..=i]))
-        {
-            return Some(format!("reading of handle {i}: {:?} / {:?}", self.readings[i], other.readings[i]));
-        }
-        let report = |seen: &Self| StepReport { stages: Default::default(), ..seen.report.clone() };
-        (layout_of(&report(self)) != layout_of(&report(other)))
-            .then(|| format!("report: {:?} / {:?}", self.report, other.report))
+        None.or_else(|| named("time", &self.time, &other.time))
+            .or_else(|| named("readings", &self.readings, &other.readings))
+            .or_else(|| named("ledger", &self.ledger, &other.ledger))
+            .or_else(|| named("cloud", &self.cloud, &other.cloud))
+    }
+}
+
+impl Seen {
+    /// What differs, if anything does by a single bit.
+    pub(super) fn difference(&self, other: &Self) -> Option<String> {
+        self.view.difference(&other.view).or_else(|| named("report", &self.timeless(), &other.timeless()))
     }
 
     pub(super) fn hash(&self) -> u64 {
-        let report = StepReport { stages: Default::default(), ..self.report.clone() };
-        layout_of(&(hash_bytes(&self.snapshot.to_bytes()), &self.readings, report))
+        let View { snapshot, time, readings, ledger, cloud } = &self.view;
+        layout_of(&(snapshot.to_bytes(), time, readings, ledger, cloud, self.timeless()))
     }
+
+    /// The report without the seconds it took.
+    fn timeless(&self) -> StepReport {
+        StepReport { stages: Default::default(), ..self.report.clone() }
+    }
+
+    /// A value that is not finite. Energies are left out: those of a huge but finite speed overflow.
+    pub(super) fn not_finite(&self) -> Option<String> {
+        if let Some(i) = self.view.readings.iter().position(|state| !state.is_finite()) {
+            return Some(format!("handle {i} is at {:?}", self.view.readings[i]));
+        }
+        if let Some(i) = self.view.cloud.iter().position(|x| x.iter().any(|x| !x.is_finite())) {
+            return Some(format!("point {i} of the cloud is at {:?}", self.view.cloud[i]));
+        }
+        if let Some(reaction) = self.report.reactions.iter().find(|reaction| !reaction.impulse.is_finite()) {
+            return Some(format!("{reaction:?}"));
+        }
+        match &self.report.outcome {
+            Outcome::StoppedAt { error, bound, .. } if !(error + bound).is_finite() => {
+                Some(format!("{:?}", self.report.outcome))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The first field in which two values differ, in the words `of.path: one / other`.
+fn named(of: &str, one: &impl serde::Serialize, other: &impl serde::Serialize) -> Option<String> {
+    if layout_of(one) == layout_of(other) {
+        return None;
+    }
+    fields::first_difference(&fields::fields(one), &fields::fields(other)).map(|field| format!("{of}{field}"))
 }
 
 /// The states of `handles`, which are the simulator's own.
@@ -172,39 +303,5 @@ fn bounds(simulator: &dyn Simulator, states: &[HandleState]) -> ([f64; 3], [f64;
         ([0.0; 3], [0.0; 3])
     } else {
         (reach(f64::min, f64::INFINITY), reach(f64::max, f64::NEG_INFINITY))
-    }
-}
-
-/// A closed box a quarter wider than the bounds whose top lies 2 % of the size below them.
-fn rising_box(low: [f64; 3], high: [f64; 3], size: f64) -> (Surface, HandleState) {
-    let half = [0.5 * (high[0] - low[0]) + 0.25 * size, 0.25 * size, 0.5 * (high[2] - low[2]) + 0.25 * size];
-    let corner = |i: usize| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] });
-    let quads: [[u32; 4]; 6] = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let owner = HandleTable::new("laws", "box").owner;
-    let surface = Surface {
-        name: "box".into(),
-        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
-        vertices: (0..8).map(corner).collect(),
-        triangles: quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
-        two_sided: false,
-        friction: 0.3,
-        restitution: 0.2,
-        thickness: 0.0,
-    };
-    let middle = [0.5 * (low[0] + high[0]), low[1] - half[1] - 0.02 * size, 0.5 * (low[2] + high[2])];
-    (surface, HandleState::point(middle, [0.0; 3]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Six times the volume is the sum of the triangles' triple products; positive where they face out.
-    #[test]
-    fn the_box_faces_outwards() {
-        let (surface, _) = rising_box([0.0; 3], [1.0; 3], 1.0);
-        let x = |i: u32| nalgebra::Vector3::from(surface.vertices[i as usize]);
-        let volume: f64 = surface.triangles.iter().map(|&[a, b, c]| x(a).dot(&x(b).cross(&x(c))) / 6.0).sum();
-        assert!((volume - 1.5 * 0.5 * 1.5).abs() < 1e-12, "{volume}");
     }
 }

@@ -194,7 +194,8 @@ impl Simulator for Chain {
             next.positions[i] += dt * next.velocities[i];
         }
         let reactions = self.follow_carriers(&mut next, inputs);
-        for x in &next.positions {
+        // Symplectic Euler gives m x'×v' = m x×v + x×f dt: an impulse acts where the step began.
+        for x in &self.state.positions {
             next.external.0 += dt * m * g;
             next.external.1 += x.cross(&(dt * m * g));
         }

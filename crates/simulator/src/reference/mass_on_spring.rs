@@ -121,7 +121,8 @@ impl Simulator for MassOnSpring {
         next.velocity += dt / mass * (load + own);
         next.position += dt * next.velocity;
         next.external.0 += dt * own;
-        next.external.1 += next.position.cross(&(dt * own));
+        // m x'×v' = m x×v + x×f dt, since x' − x is along v': an impulse acts where the step began.
+        next.external.1 += x.cross(&(dt * own));
         next.time += dt;
 
         if !(next.position + next.velocity).iter().all(|x| x.is_finite()) {
