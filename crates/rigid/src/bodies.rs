@@ -3,7 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use partita_simulator::{
-    Carrier, HandleId, HandleState, HandleTable, Kind, SimulatorError, Snapshot, Surface, check_vector, layout_of,
+    Carrier, Guide, HandleId, HandleState, HandleTable, Kind, SimulatorError, Snapshot, Surface, check_vector,
+    layout_of,
 };
 use rapier3d_f64::{
     math::Vector,
@@ -13,10 +14,11 @@ use rapier3d_f64::{
 use crate::{
     body::{Body, Role, Script},
     convert,
+    follow::{PairRules, StandIn},
     mesh::Mesh,
     parameters::Parameters,
     state::State,
-    step::{Journal, PairRules},
+    step::Journal,
     surfaces::tessellate,
 };
 
@@ -46,6 +48,11 @@ pub struct RigidBodies {
     pub(crate) surfaces: Vec<Arc<Surface>>,
     /// A hash over all that was added, in order.
     pub(crate) configuration: u64,
+    /// Names of joints.
+    pub(crate) joints: Vec<String>,
+    pub(crate) guides: Vec<Guide>,
+    /// One a guide.
+    pub(crate) stand_ins: Vec<StandIn>,
     pub(crate) rules: PairRules,
     pub(crate) state: State,
     /// Whether something was added that rapier has not taken in yet.
@@ -88,6 +95,9 @@ impl RigidBodies {
             members: Vec::new(),
             surfaces: Vec::new(),
             configuration: 0,
+            joints: Vec::new(),
+            guides: Vec::new(),
+            stand_ins: Vec::new(),
             rules: PairRules::default(),
             state: State::new(),
             unsettled: true,

@@ -59,7 +59,8 @@ impl RigidBodies {
             parent.is_some_and(|body| self.state.bodies[body].is_dynamic())
         };
         let held = self.state.narrow_phase.contact_pairs().any(|pair| {
-            let supported = !(moves(pair.collider1) && moves(pair.collider2));
+            let guided = self.rules.knows(pair.collider1) || self.rules.knows(pair.collider2);
+            let supported = !guided && !(moves(pair.collider1) && moves(pair.collider2));
             supported && pair.total_impulse_magnitude() != 0.0
         });
         if held {

@@ -5,6 +5,8 @@
 mod bodies;
 mod body;
 mod convert;
+mod follow;
+mod joint;
 mod ledger;
 mod mesh;
 mod parameters;
@@ -16,5 +18,6 @@ mod surfaces;
 
 pub use bodies::RigidBodies;
 pub use body::{Body, Pose, Role};
+pub use joint::Joint;
 pub use parameters::Parameters;
 pub use shape::Shape;

@@ -3,7 +3,8 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot, StepReport, Surface,
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot,
+    StepReport, Surface,
 };
 
 use crate::{RigidBodies, state::State, step::Journal};
@@ -59,6 +60,14 @@ impl Simulator for RigidBodies {
             return Err(SimulatorError::refused("snapshot", found, expected));
         }
         Ok(snapshot)
+    }
+
+    fn follows(&self) -> Follows {
+        Self::can_follow()
+    }
+
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.take_guides(guides)
     }
 
     fn ledger(&self) -> Option<Ledger> {

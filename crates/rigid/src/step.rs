@@ -3,16 +3,17 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_simulator::{Inputs, SimulatorError, Snapshot, StepReport, Wrench, check};
+use partita_simulator::{Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
 use rapier3d_f64::{
     math::Vector,
-    prelude::{ColliderHandle, IntegrationParameters, PhysicsHooks, PhysicsPipeline, RigidBody, RigidBodyHandle},
+    prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
 };
 
 use crate::{
     RigidBodies,
     bodies::{Target, centre_of},
     convert::vector,
+    follow::{TOLERANCE, listed},
 };
 
 /// Steps between two copies of the state from which a failed step is undone.
@@ -31,17 +32,9 @@ impl Journal {
     }
 }
 
-/// Rules for pairs of colliders that rapier asks for in every step.
-#[derive(Default)]
-pub(crate) struct PairRules {
-    pub obstacles: Vec<(ColliderHandle, f64, f64)>,
-}
-
-impl PhysicsHooks for PairRules {}
-
 impl RigidBodies {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        check(&self.table, &[], dt, inputs)?;
+        check(&self.table, &self.guides, dt, inputs)?;
         self.parameters.check()?;
         self.take_in_what_is_new();
         self.keep_journal();
@@ -65,6 +58,7 @@ impl RigidBodies {
         let end = begin + dt;
         let h = dt / f64::from(n);
         let mut report = StepReport::new(end);
+        let mut reactions = vec![Wrench::ZERO; self.guides.len()];
         report.substeps = n;
         report.iterations = n * self.parameters.solver_iterations * self.parameters.sweeps;
 
@@ -72,6 +66,7 @@ impl RigidBodies {
             let clock = Instant::now();
             let then = if k == n { end } else { begin + h * f64::from(k) };
             self.drive_scripts(then)?;
+            let holds = self.drive_guides(dt, n, k, inputs);
             let kept = self.apply_loads(h, inputs)?;
             self.book_gravity(h);
             report.stages.add("prepare", clock.elapsed().as_secs_f64());
@@ -85,8 +80,14 @@ impl RigidBodies {
             self.take_loads_off(kept);
             self.check_quarantine()?;
             self.check_speeds(&mut report)?;
+            self.book_reactions(&holds, &mut reactions);
             self.book_contacts();
             report.stages.add("look after", clock.elapsed().as_secs_f64());
+        }
+        report.reactions = listed(&reactions);
+        let gap = self.widest_gap(inputs);
+        if gap > TOLERANCE {
+            report.outcome = Outcome::StoppedAt { error: gap, bound: TOLERANCE, unit: "m".into() };
         }
         self.state.time = end;
         Ok(report)
