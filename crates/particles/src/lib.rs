@@ -1,1 +1,383 @@
-//! particles
+//! Free particles: fields, emitters, collisions with moving triangles.
+//!
+//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//!
+//! A step lets everyone fly as if nothing were in the way (the exact parabola, or symplectic Euler),
+//! then takes those whose path meets the swept triangles of obstacles from contact to contact: exact
+//! times of impact (a cubic), restitution, Coulomb friction, rest. The impulse of each contact, −m Δv,
+//! is summed into one wrench impulse for a rigid surface and into one impulse a vertex for a
+//! deforming one ([PD97, §4.2]).
+//!
+//! | [PD97]  | here                            | unit |
+//! |---------|---------------------------------|------|
+//! | `Δt`    | `dt`                            | s    |
+//! | `m`     | [`Parameters::mass`]            | kg   |
+//! | `p`     | position of the particle        | m    |
+//! | `c`     | position of the carrying Frame  | m    |
+//!
+//! Differs from the paper: a triangle has the velocity of its path over the step instead of footnote
+//! 3's interpolated one, with which particles that rest on an accelerating surface fall through it.
+//!
+//! What to know of contact:
+//! - A particle's centre stays 10 µm plus radius plus the pair's thickness away from faces. Around
+//!   convex edges it may come as near as 10 µm. It never passes a surface while the surface leaves
+//!   it room; one caught between closing surfaces rides on the last it met, and the report notes it.
+//! - One-sided surfaces stop what comes from outside and let out what is inside.
+//! - Where a surface turns within a step, its corners move straight.
+//! - Slow approaches (two steps' worth of acceleration) have no restitution, so bouncing ends in rest.
+//!
+//! Start at [`Particles`], then `step.rs`.
+
+mod collide;
+mod emitter;
+mod fields;
+mod parameters;
+mod response;
+mod state;
+mod step;
+pub mod sweep;
+mod triangles;
+
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
+
+use nalgebra::Vector3;
+use partita_simulator::{
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot,
+    StepReport, Surface, check_guides, check_vector, layout_of,
+};
+
+pub use emitter::{Emitter, EmitterShape};
+use fields::Field;
+pub use parameters::{Attractor, Integration, Parameters, Vortex};
+use state::State;
+use step::Work;
+
+/// Free particles of equal mass.
+///
+/// Placed particles ([`Particles::add`]) are handles: others may load, read and attach them. Emitted ones
+/// are not; they show in [`Simulator::cloud`].
+///
+/// Setters only write down. What is wrong with it is said by the first call that can fail
+/// ([`Particles::checked`], [`Particles::add`], `follow`, `step`), which then does nothing.
+///
+/// ```
+/// use partita_particles::{Emitter, Particles};
+/// use partita_simulator::{Inputs, Simulator};
+///
+/// let rain = Emitter::disc([0.0, 4.0, 0.0], 0.5).rate(200.0).speed(5.0).spread(0.1).lifetime(3.0).seed(7);
+/// let mut hail = Particles::new("hail").mass(0.001).radius(0.005).drag(0.002).emit(rain).checked()?;
+/// let stone = hail.add([0.0, 1.0, 0.0], [0.0; 3])?;
+/// hail.step(0.1, Inputs::NONE)?;
+/// assert_eq!((hail.len(), hail.emitted(), stone), (21, 20, hail.particle(0)));
+/// # Ok::<(), partita_simulator::SimulatorError>(())
+/// ```
+pub struct Particles {
+    name: String,
+    parameters: Parameters,
+    fields: Vec<Field>,
+    table: HandleTable,
+    guides: Vec<Guide>,
+    state: State,
+    work: Work,
+    /// Hash of what the state takes for granted, when it has been asked for.
+    layout: OnceLock<u64>,
+}
+
+impl Particles {
+    /// No particle yet, default parameters.
+    pub fn new(name: &str) -> Self {
+        Self::with_parameters(name, Parameters::default())
+    }
+
+    /// No particle yet.
+    pub fn with_parameters(name: &str, parameters: Parameters) -> Self {
+        Self {
+            name: name.into(),
+            parameters,
+            fields: Vec::new(),
+            table: HandleTable::new("particles", name),
+            guides: Vec::new(),
+            state: State::default(),
+            work: Work::default(),
+            layout: OnceLock::new(),
+        }
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        change(&mut self.parameters);
+        self.layout = OnceLock::new();
+        self
+    }
+
+    /// See [`Parameters::mass`] `[kg]`.
+    pub fn mass(self, mass: f64) -> Self {
+        self.set(|p| p.mass = mass)
+    }
+
+    /// See [`Parameters::radius`] `[m]`.
+    pub fn radius(self, radius: f64) -> Self {
+        self.set(|p| p.radius = radius)
+    }
+
+    /// See [`Parameters::gravity`] `[m/s²]`.
+    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+        self.set(|p| p.gravity = gravity)
+    }
+
+    /// See [`Parameters::drag`] `[N s/m]`.
+    pub fn drag(self, drag: f64) -> Self {
+        self.set(|p| p.drag = drag)
+    }
+
+    /// See [`Parameters::quadratic_drag`] `[N s²/m²]`.
+    pub fn quadratic_drag(self, quadratic_drag: f64) -> Self {
+        self.set(|p| p.quadratic_drag = quadratic_drag)
+    }
+
+    /// See [`Parameters::wind`] `[m/s]`.
+    pub fn wind(self, wind: [f64; 3]) -> Self {
+        self.set(|p| p.wind = wind)
+    }
+
+    /// One more of [`Parameters::vortices`].
+    pub fn vortex(self, vortex: Vortex) -> Self {
+        self.set(|p| p.vortices.push(vortex))
+    }
+
+    /// One more of [`Parameters::attractors`].
+    pub fn attractor(self, attractor: Attractor) -> Self {
+        self.set(|p| p.attractors.push(attractor))
+    }
+
+    /// One more of [`Parameters::emitters`].
+    pub fn emit(self, emitter: Emitter) -> Self {
+        self.set(|p| p.emitters.push(emitter))
+    }
+
+    /// See [`Parameters::integration`].
+    pub fn integration(self, integration: Integration) -> Self {
+        self.set(|p| p.integration = integration)
+    }
+
+    /// See [`Parameters::max_particles`].
+    pub fn max_particles(self, max_particles: u64) -> Self {
+        self.set(|p| p.max_particles = max_particles)
+    }
+
+    /// A field of your own: the acceleration `[m/s²]` at position `[m]`, velocity `[m/s]` and time `[s]`.
+    /// It must depend on nothing else. Snapshots know it by `name`.
+    ///
+    /// ```
+    /// use partita_particles::Particles;
+    /// let swing = Particles::new("swing").field("spring", |x, _, _| x.map(|x| -100.0 * x));
+    /// ```
+    pub fn field(
+        mut self,
+        name: &str,
+        acceleration: impl Fn([f64; 3], [f64; 3], f64) -> [f64; 3] + Send + Sync + 'static,
+    ) -> Self {
+        self.fields.push(Field { name: name.into(), acceleration: Arc::new(acceleration) });
+        self.set(|_| ())
+    }
+
+    /// The same, if all parameters are right.
+    ///
+    /// # Errors
+    /// Names the first that is wrong ([`Parameters::check`]).
+    pub fn checked(self) -> Result<Self, SimulatorError> {
+        self.parameters.check()?;
+        Ok(self)
+    }
+
+    /// Places a particle at `position` `[m]` with `velocity` `[m/s]` and gives its handle. Before the
+    /// first step only.
+    ///
+    /// # Errors
+    /// A parameter is wrong, a number is not finite, or there was a step.
+    pub fn add(&mut self, position: [f64; 3], velocity: [f64; 3]) -> Result<HandleId, SimulatorError> {
+        self.parameters.check()?;
+        check_vector("position [m]", position)?;
+        check_vector("velocity [m/s]", velocity)?;
+        if self.state.time != 0.0 {
+            let found = format!("time {} s", self.state.time);
+            return Err(SimulatorError::refused("a particle to place", found, "to be before the first step"));
+        }
+        match self.table.groups.last_mut() {
+            Some(placed) if placed.count == u32::MAX => {
+                return Err(SimulatorError::refused(
+                    "a particle to place",
+                    u64::from(u32::MAX) + 1,
+                    "at most u32::MAX",
+                ));
+            }
+            Some(placed) => placed.count += 1,
+            None => drop(self.table.add("placed", Kind::Point, 1)?),
+        }
+        self.state.ids.push(self.state.ids.len() as u64);
+        self.state.births.push(0.0);
+        self.state.positions.push(position.into());
+        self.state.velocities.push(velocity.into());
+        self.layout = OnceLock::new();
+        Ok(self.particle(self.table.len() - 1))
+    }
+
+    /// Handle of the placed particle `number`, in the order of [`Particles::add`]. If there is no such
+    /// particle, whoever uses the handle says so.
+    pub fn particle(&self, number: u32) -> HandleId {
+        HandleId { owner: self.table.owner, index: number }
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Number of particles now.
+    pub fn len(&self) -> usize {
+        self.state.ids.len()
+    }
+
+    /// Whether there is no particle now.
+    pub fn is_empty(&self) -> bool {
+        self.state.ids.is_empty()
+    }
+
+    /// Number of particles that all emitters made so far.
+    pub fn emitted(&self) -> u64 {
+        self.state.emitted.iter().sum()
+    }
+
+    /// Positions `[m]`: of placed particles, then of emitted ones in the order of their births.
+    pub fn positions(&self) -> &[Vector3<f64>] {
+        &self.state.positions
+    }
+
+    /// Velocities `[m/s]`, in the same order.
+    pub fn velocities(&self) -> &[Vector3<f64>] {
+        &self.state.velocities
+    }
+
+    /// What each particle is called, in the same order: 0, 1, … for placed ones; for an emitted one its
+    /// emitter and serial number, the same at any step size.
+    pub fn ids(&self) -> &[u64] {
+        &self.state.ids
+    }
+
+    /// Times of birth `[s]`, in the same order; 0 for placed ones.
+    pub fn births(&self) -> &[f64] {
+        &self.state.births
+    }
+
+    fn of(&self) -> (u64, u64) {
+        let layout = self.layout.get_or_init(|| {
+            let fields: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
+            layout_of(&(&self.parameters, fields, &self.table, &self.guides))
+        });
+        (self.table.owner, *layout)
+    }
+}
+
+impl Simulator for Particles {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn handles(&self) -> &HandleTable {
+        &self.table
+    }
+
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        if handles.len() != out.len() {
+            return Err(SimulatorError::refused("room for states", out.len(), handles.len()));
+        }
+        handles.iter().try_for_each(|&handle| self.table.check(handle))?;
+        for (handle, out) in handles.iter().zip(out) {
+            let i = handle.index as usize;
+            *out = HandleState::point(self.state.positions[i], self.state.velocities[i]);
+        }
+        Ok(())
+    }
+
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &[]
+    }
+
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.take_step(dt, inputs)
+    }
+
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        Snapshot::renew(reuse, self.of(), self.state.time, &self.state)
+    }
+
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        let state = to.get::<State>(self.of())?;
+        self.state.clone_from(state);
+        Ok(())
+    }
+
+    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        let snapshot = Snapshot::from_bytes::<State>(self.of(), time, bytes)?;
+        let state = snapshot.get::<State>(self.of())?;
+        state.check(self.table.len() as usize, self.parameters.emitters.len())?;
+        Ok(snapshot)
+    }
+
+    fn follows(&self) -> Follows {
+        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
+    }
+
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
+        check_guides(&self.table, self.follows(), &guides)?;
+        let own = |guide: &Guide| match guide {
+            Guide::Attachment { own } => Some(*own),
+            Guide::Obstacle { .. } => None,
+        };
+        let mut attached: Vec<HandleId> = guides.iter().filter_map(own).collect();
+        attached.sort_unstable();
+        if let Some(twice) = attached.windows(2).find(|pair| pair[0] == pair[1]) {
+            let found = format!("two attachments of {}", self.table.describe(twice[0]));
+            return Err(SimulatorError::refused("guides", found, "one attachment a particle"));
+        }
+        self.work = Work::new(&guides);
+        self.guides = guides;
+        self.layout = OnceLock::new();
+        Ok(())
+    }
+
+    /// Potential energy is that of gravity (zero at the origin) and attractors; not of the user's fields.
+    fn ledger(&self) -> Option<Ledger> {
+        let (p, state) = (&self.parameters, &self.state);
+        let (m, g) = (p.mass, Vector3::from(p.gravity));
+        let mut ledger = Ledger { mass: m * self.len() as f64, external: Some(state.external), ..Ledger::default() };
+        let [mut linear, mut angular] = [Vector3::zeros(); 2];
+        for (x, v) in state.positions.iter().zip(&state.velocities) {
+            linear += m * v;
+            angular += m * x.cross(v);
+            ledger.kinetic += 0.5 * m * v.norm_squared();
+            ledger.potential -= m * g.dot(x);
+            for attractor in &p.attractors {
+                let r2 = (x - Vector3::from(attractor.centre)).norm_squared();
+                ledger.potential -= m * attractor.strength / (r2 + attractor.softening * attractor.softening).sqrt();
+            }
+        }
+        (ledger.momentum, ledger.angular_momentum) = (linear.into(), angular.into());
+        Some(ledger)
+    }
+
+    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
+        out.extend(self.state.positions.iter().map(|&x| <[f64; 3]>::from(x)));
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,339 @@
+//! One particle's way through a step among moving triangles: legs of flight between contacts.
+//!
+//! A leg is swept as the straight segment from its begin to its end (the chord of the parabola), and no
+//! position is ever reached but along a swept segment: a contact stops the particle [`STANDOFF`] before
+//! the surface, on the way that it came. So nothing is leaked by pushing particles out of surfaces.
+
+use nalgebra::Vector3;
+use partita_simulator::Motion;
+
+use crate::{
+    Integration, Parameters,
+    fields::{Flight, Leg},
+    response::{Contact, bounce, hold},
+    sweep::{Crossing, first_crossing, is_inside, weights},
+    triangles::{STANDOFF, Swept, Triangles, normal},
+};
+
+/// After so many contacts in one step a particle does not bounce any more, so that it comes to rest.
+const BOUNCES: u32 = 8;
+
+/// After so many it rides on the last surface to the end of the step: no Zeno hang.
+const CONTACTS: u32 = 32;
+
+/// More contacts at once than this are not held; the first is let go.
+const HELD: usize = 4;
+
+/// What all particles of a step share.
+pub(crate) struct Surroundings<'a> {
+    pub parameters: &'a Parameters,
+    pub flight: &'a Flight<'a>,
+    pub triangles: &'a Triangles,
+    pub motions: &'a [Option<Motion>],
+    pub dt: f64,
+    /// At the begin of the step `[s]`.
+    pub time: f64,
+}
+
+/// A particle on its way.
+pub(crate) struct Traveller {
+    pub x: Vector3<f64>,
+    pub v: Vector3<f64>,
+    /// How much of the step is over [-].
+    pub fraction: f64,
+    /// Acceleration by loads `[m/s²]`.
+    pub load: Vector3<f64>,
+    /// Number of the own handle, for [`crate::triangles::Obstacle::except`].
+    pub handle: Option<u32>,
+    /// Where and how fast it would be without obstacles.
+    pub free: Leg,
+}
+
+/// A velocity change of a particle at a place of a triangle.
+pub(crate) struct Impact {
+    pub triangle: u32,
+    pub weights: [f64; 3],
+    /// When, as a fraction of the step [-].
+    pub fraction: f64,
+    /// Of the particle then `[m]`.
+    pub position: Vector3<f64>,
+    /// `[m/s]`
+    pub change: Vector3<f64>,
+}
+
+/// Memory of one worker, and what came of its particles.
+#[derive(Default)]
+pub(crate) struct Encounters {
+    near: Vec<u32>,
+    held: Vec<Contact>,
+    pub impacts: Vec<Impact>,
+    /// Contacts of the particle that had most.
+    pub most: u32,
+    /// Particles that had to ride.
+    pub riding: u32,
+}
+
+impl Surroundings<'_> {
+    /// Where and how fast the particle ends; `None` if it meets nothing. New impacts are appended.
+    pub fn travel(&self, traveller: Traveller, e: &mut Encounters) -> Option<(Vector3<f64>, Vector3<f64>)> {
+        let Traveller { mut x, mut v, fraction: mut f, load, handle, free } = traveller;
+        self.triangles.near(&x, &(x + free.shift), &mut e.near);
+        if e.near.is_empty() {
+            return None;
+        }
+        let symplectic = self.parameters.integration == Integration::SymplecticEuler;
+        let fields = free.velocity - v; // velocity that the fields give in the step
+        let impacts_before = e.impacts.len();
+        e.held.clear();
+        if symplectic {
+            v = free.velocity; // the kick comes first; what follows is drift with contacts
+        }
+        self.touch(&x, &mut v, f, &free, fields, handle, e);
+
+        for contacts in 0..CONTACTS {
+            let h = (1.0 - f) * self.dt;
+            let leg = match (contacts, symplectic) {
+                (_, true) => Leg { shift: h * v, velocity: v },
+                (0, false) if e.impacts.len() == impacts_before => free,
+                (_, false) => self.flight.leg(x, v, self.time + f * self.dt, h, load),
+            };
+            let leg = self.keep_off(&x, &v, f, h, leg, symplectic, &mut e.held);
+            let Some((crossing, k, offset)) = self.first_hit(&x, &leg.shift, f, handle, &mut e.near) else {
+                self.record_held(e, &x, &leg.shift, f, 1.0, 1.0);
+                e.most = e.most.max(contacts);
+                let met = e.impacts.len() > impacts_before || contacts > 0 || !e.held.is_empty();
+                return met.then(|| (x + leg.shift, leg.velocity));
+            };
+
+            // Stop where the gap, shrinking at the rate of the crossing, is the standoff.
+            let swept = &self.triangles.swept[k as usize];
+            let at = f + crossing.s * (1.0 - f);
+            let n = crossing.side * normal(&swept.corners(at, offset));
+            let approach = (swept.path(&crossing.weights, offset) * (1.0 - f) - leg.shift).dot(&n);
+            let s = (crossing.s - STANDOFF / approach.max(f64::MIN_POSITIVE)).max(0.0);
+            let share = if symplectic { 1.0 } else { s };
+            self.record_held(e, &x, &leg.shift, f, s, share);
+            x += s * leg.shift;
+            v += share * (leg.velocity - v);
+            f += s * (1.0 - f);
+
+            let contact = self.contact(k, crossing.weights, offset, n);
+            let settle = contacts >= BOUNCES;
+            v += self.respond(contact, &x, &v, f, fields, settle, e);
+        }
+
+        // Too many contacts: it ends where the last place does, with the velocity that its contacts leave.
+        e.most = CONTACTS;
+        e.riding += 1;
+        let h = (1.0 - f) * self.dt;
+        let ride = e.held.last().map_or(Vector3::zeros(), |contact| h * contact.velocity);
+        let velocity = if symplectic { v } else { self.flight.leg(x, v, self.time + f * self.dt, h, load).velocity };
+        let velocity = hold(&mut e.held, velocity);
+        self.record_held(e, &x, &ride, f, 1.0, 1.0);
+        Some((x + ride, velocity))
+    }
+
+    /// Contacts that are there at the begin: places within the standoff (or within the distance that
+    /// is kept) that the leg goes towards. A resting particle finds its surface here, without moving.
+    #[allow(clippy::too_many_arguments)]
+    fn touch(
+        &self,
+        x: &Vector3<f64>,
+        v: &mut Vector3<f64>,
+        f: f64,
+        free: &Leg,
+        fields: Vector3<f64>,
+        handle: Option<u32>,
+        e: &mut Encounters,
+    ) {
+        for i in 0..e.near.len() {
+            let k = e.near[i];
+            if !self.meets(k, handle) {
+                continue;
+            }
+            let swept = &self.triangles.swept[k as usize];
+            let obstacle = &self.triangles.obstacles[swept.obstacle as usize];
+            let corners = swept.corners(f, 0.0);
+            let outward = normal(&corners);
+            let height = (x - corners[0]).dot(&outward);
+            let side = if obstacle.two_sided && height < 0.0 { -1.0 } else { 1.0 };
+            let height = side * height;
+            if !(-STANDOFF..=obstacle.distance + 2.0 * STANDOFF).contains(&height) {
+                continue;
+            }
+            let Some(weights) = weights(&corners.map(|c| c - x)).filter(is_inside) else { continue };
+            // Deeper than the distance to keep, it stays as deep as it is.
+            let offset = side * obstacle.distance.min(height - STANDOFF).max(0.0);
+            let contact = self.contact(k, weights, offset, side * outward);
+            if (free.shift - (1.0 - f) * self.dt * contact.velocity).dot(&contact.normal) < 0.0 {
+                *v += self.respond(contact, x, v, f, fields, false, e);
+            }
+        }
+    }
+
+    /// Velocity change at a new contact; from then on it is held unless the particle bounces off.
+    ///
+    /// Rest: an approach not faster than what the acceleration towards the surface gives in two steps
+    /// (fields less surface) is what a resting particle shows, and is met without restitution.
+    #[allow(clippy::too_many_arguments)]
+    fn respond(
+        &self,
+        contact: Contact,
+        x: &Vector3<f64>,
+        v: &Vector3<f64>,
+        f: f64,
+        fields: Vector3<f64>,
+        settle: bool,
+        e: &mut Encounters,
+    ) -> Vector3<f64> {
+        let obstacle = &self.triangles.obstacles[self.triangles.swept[contact.triangle as usize].obstacle as usize];
+        let approach = (contact.velocity - v).dot(&contact.normal);
+        let slow = 2.0 * (fields - self.surface_gain(&contact, f)).dot(&contact.normal).abs();
+        let bounces = obstacle.restitution > 0.0 && approach > slow && !settle;
+
+        let same = |other: &Contact| {
+            let others = &self.triangles.swept[other.triangle as usize];
+            others.obstacle == self.triangles.swept[contact.triangle as usize].obstacle
+                && other.normal.dot(&contact.normal) > 1.0 - 1e-9
+        };
+        e.held.retain(|other| !same(other));
+        if !bounces {
+            if e.held.len() == HELD {
+                e.held.remove(0);
+            }
+            e.held.push(contact);
+        }
+        let change = bounce(&contact, if bounces { obstacle.restitution } else { 0.0 }, *v);
+        if change != Vector3::zeros() {
+            let Contact { triangle, weights, .. } = contact;
+            e.impacts.push(Impact { triangle, weights, fraction: f, position: *x, change });
+        }
+        change
+    }
+
+    /// The leg that stays off all held contacts: their velocities first, then the gaps.
+    #[allow(clippy::too_many_arguments)]
+    fn keep_off(
+        &self,
+        x: &Vector3<f64>,
+        v: &Vector3<f64>,
+        f: f64,
+        h: f64,
+        free: Leg,
+        symplectic: bool,
+        held: &mut [Contact],
+    ) -> Leg {
+        let velocity = hold(held, free.velocity);
+        if held.iter().all(|contact| contact.push == 0.0) && !symplectic {
+            return free;
+        }
+        let mut shift = if symplectic { h * velocity } else { 0.5 * h * (v + velocity) };
+        for _ in 0..held.len() {
+            for contact in held.iter().filter(|contact| contact.push > 0.0 || symplectic) {
+                let swept = &self.triangles.swept[contact.triangle as usize];
+                let place = self.place(swept, &contact.weights, f, contact.offset);
+                let gap = (x - place).dot(&contact.normal);
+                let miss = STANDOFF - gap - (shift - h * contact.velocity).dot(&contact.normal);
+                if miss > 0.0 {
+                    shift += miss.min(2.0 * STANDOFF) * contact.normal;
+                }
+            }
+        }
+        Leg { shift, velocity }
+    }
+
+    /// The first passage of the segment from `x` through a triangle, with its number and layer.
+    fn first_hit(
+        &self,
+        x: &Vector3<f64>,
+        shift: &Vector3<f64>,
+        f: f64,
+        handle: Option<u32>,
+        near: &mut Vec<u32>,
+    ) -> Option<(Crossing, u32, f64)> {
+        self.triangles.near(x, &(x + shift), near);
+        let mut first: Option<(Crossing, u32, f64)> = None;
+        for &k in near.iter().filter(|&&k| self.meets(k, handle)) {
+            let swept = &self.triangles.swept[k as usize];
+            let obstacle = &self.triangles.obstacles[swept.obstacle as usize];
+            let mut test = |offset: f64, both: bool, side: f64| {
+                let end = x + shift;
+                let relative = [swept.corners(f, offset).map(|c| c - x), swept.corners(1.0, offset).map(|c| c - end)];
+                if let Some(crossing) = first_crossing(&relative, both)
+                    && (side == 0.0 || crossing.side == side)
+                    && first.is_none_or(|(other, ..)| crossing.s < other.s)
+                {
+                    first = Some((crossing, k, offset));
+                }
+            };
+            test(0.0, obstacle.two_sided, 0.0);
+            if obstacle.distance > 0.0 {
+                test(obstacle.distance, false, 1.0);
+                if obstacle.two_sided {
+                    test(-obstacle.distance, true, -1.0);
+                }
+            }
+        }
+        first
+    }
+
+    fn meets(&self, triangle: u32, handle: Option<u32>) -> bool {
+        let obstacle = &self.triangles.obstacles[self.triangles.swept[triangle as usize].obstacle as usize];
+        handle.is_none_or(|handle| obstacle.except.binary_search(&handle).is_err())
+    }
+
+    fn contact(&self, triangle: u32, weights: [f64; 3], offset: f64, normal: Vector3<f64>) -> Contact {
+        let swept = &self.triangles.swept[triangle as usize];
+        Contact {
+            triangle,
+            weights,
+            offset,
+            normal,
+            velocity: swept.path(&weights, offset) / self.dt,
+            friction: self.triangles.obstacles[swept.obstacle as usize].friction,
+            push: 0.0,
+            rub: Vector3::zeros(),
+        }
+    }
+
+    fn place(&self, swept: &Swept, weights: &[f64; 3], f: f64, offset: f64) -> Vector3<f64> {
+        let corners = swept.corners(f, offset);
+        (0..3).map(|k| weights[k] * corners[k]).sum()
+    }
+
+    /// Velocity that the surface itself gains at a place over the step, by its carriers' velocities `[m/s]`.
+    fn surface_gain(&self, contact: &Contact, f: f64) -> Vector3<f64> {
+        let swept = &self.triangles.swept[contact.triangle as usize];
+        let obstacle = &self.triangles.obstacles[swept.obstacle as usize];
+        let Some(motion) = &self.motions[obstacle.guide] else { return Vector3::zeros() };
+        let at = |k: usize| {
+            let [begin, end] = [&motion.begin[k], &motion.end[k]];
+            (begin, end, Vector3::from(end.velocity) - Vector3::from(begin.velocity))
+        };
+        if obstacle.rigid {
+            let (begin, end, gain) = at(0);
+            let centre = Vector3::from(begin.position).lerp(&end.position.into(), f);
+            let spin = Vector3::from(end.spin) - Vector3::from(begin.spin);
+            gain + spin.cross(&(self.place(swept, &contact.weights, f, contact.offset) - centre))
+        } else {
+            (0..3).map(|k| contact.weights[k] * at(swept.vertices[k] as usize).2).sum()
+        }
+    }
+
+    /// What the held contacts did on the part `s` of a leg: `share` of their velocity changes, as
+    /// impulses at the middle of that part.
+    fn record_held(&self, e: &mut Encounters, x: &Vector3<f64>, shift: &Vector3<f64>, f: f64, s: f64, share: f64) {
+        for contact in &e.held {
+            let change = share * contact.change();
+            if change != Vector3::zeros() {
+                e.impacts.push(Impact {
+                    triangle: contact.triangle,
+                    weights: contact.weights,
+                    fraction: f + 0.5 * s * (1.0 - f),
+                    position: x + 0.5 * s * shift,
+                    change,
+                });
+            }
+        }
+    }
+}

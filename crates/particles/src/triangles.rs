@@ -1,0 +1,224 @@
+//! Broad phase: the triangles of all obstacles, swept over a step, in parry's bounding volume hierarchy.
+//!
+//! The tree is a cache: a query gives the triangles whose boxes meet the query's, in their order,
+//! whatever the tree's shape, so a refitted tree and a new one give the same bits.
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use parry3d_f64::{
+    bounding_volume::Aabb,
+    math::Vector,
+    partitioning::{Bvh, BvhBuildStrategy, BvhNode},
+};
+use partita_simulator::{Carrier, Guide, HandleState, Motion, SimulatorError, Surface};
+
+/// Distance that a particle keeps from the surface that it touches `[m]`: far above rounding (1e-13 at
+/// 1 km), far below what can be seen. Everything thinner than this is not resolved.
+pub(crate) const STANDOFF: f64 = 1e-5;
+
+/// Coordinates beyond this `[m]` are refused: products of them must stay finite.
+const FARTHEST: f64 = 1e50;
+
+/// New trees are built after so many refits, since moving triangles spoil an old one.
+const REFITS: u32 = 240;
+
+/// One obstacle guide, without its motion.
+#[derive(Debug)]
+pub(crate) struct Obstacle {
+    /// Number of the guide.
+    pub guide: usize,
+    pub friction: f64,
+    pub restitution: f64,
+    /// Kept from the surface: radius and the pair's thickness `[m]`.
+    pub distance: f64,
+    pub two_sided: bool,
+    /// Carried by a Frame.
+    pub rigid: bool,
+    /// Own handles that do not meet it, sorted.
+    pub except: Vec<u32>,
+    first_vertex: usize,
+    thickness: f64,
+}
+
+/// A triangle over one step: corners move linearly, unit normals at both ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Swept {
+    pub obstacle: u32,
+    /// Numbers of the corners within the surface.
+    pub vertices: [u32; 3],
+    pub begin: [Vector3<f64>; 3],
+    pub end: [Vector3<f64>; 3],
+    pub normals: [Vector3<f64>; 2],
+}
+
+impl Swept {
+    /// The corners, `offset` along the normals, at fraction `f` of the step.
+    pub fn corners(&self, f: f64, offset: f64) -> [Vector3<f64>; 3] {
+        let out = offset * self.normals[0].lerp(&self.normals[1], f);
+        std::array::from_fn(|k| self.begin[k].lerp(&self.end[k], f) + out)
+    }
+
+    /// How far the point with these coordinates, `offset` along the normals, moves over the step.
+    pub fn path(&self, weights: &[f64; 3], offset: f64) -> Vector3<f64> {
+        let turn = offset * (self.normals[1] - self.normals[0]);
+        (0..3).map(|k| weights[k] * (self.end[k] - self.begin[k])).sum::<Vector3<f64>>() + turn
+    }
+}
+
+/// All obstacles and the tree over their triangles.
+#[derive(Default)]
+pub(crate) struct Triangles {
+    pub obstacles: Vec<Obstacle>,
+    pub swept: Vec<Swept>,
+    vertices: [Vec<Vector3<f64>>; 2],
+    /// Which obstacles the tree holds, and which triangle each leaf is.
+    active: Vec<bool>,
+    leaves: Vec<u32>,
+    tree: Bvh,
+    refits: u32,
+}
+
+impl Triangles {
+    /// Of all obstacles among `guides`.
+    pub fn new(guides: &[Guide]) -> Self {
+        let mut new = Self::default();
+        let mut vertices = 0;
+        for (number, guide) in guides.iter().enumerate() {
+            let Guide::Obstacle { surface, friction, restitution, thickness, except } = guide else { continue };
+            let obstacle = new.obstacles.len() as u32;
+            let mut except: Vec<u32> = except.iter().map(|handle| handle.index).collect();
+            except.sort_unstable();
+            new.obstacles.push(Obstacle {
+                guide: number,
+                friction: *friction,
+                restitution: *restitution,
+                distance: 0.0,
+                two_sided: surface.two_sided,
+                rigid: matches!(surface.carrier, Carrier::Frame(_)),
+                except,
+                first_vertex: vertices,
+                thickness: *thickness,
+            });
+            let zero = [Vector3::zeros(); 3];
+            new.swept.extend(surface.triangles.iter().map(|&vertices| Swept {
+                obstacle,
+                vertices,
+                begin: zero,
+                end: zero,
+                normals: [Vector3::zeros(); 2],
+            }));
+            vertices += surface.vertices.len();
+        }
+        new.vertices = [vec![Vector3::zeros(); vertices], vec![Vector3::zeros(); vertices]];
+        new
+    }
+
+    /// Moves the triangles along `motions` and the tree with them; what has no motion is out of it.
+    pub fn sweep(&mut self, guides: &[Guide], motions: &[Option<Motion>], radius: f64) -> Result<(), SimulatorError> {
+        let motion = |guide: usize| motions.get(guide).and_then(Option::as_ref);
+        for obstacle in &mut self.obstacles {
+            obstacle.distance = radius + obstacle.thickness;
+            let Guide::Obstacle { surface, .. } = &guides[obstacle.guide] else { continue };
+            let Some(motion) = motion(obstacle.guide) else { continue };
+            let range = obstacle.first_vertex..obstacle.first_vertex + surface.vertices.len();
+            pose(surface, &motion.begin, &mut self.vertices[0][range.clone()]);
+            pose(surface, &motion.end, &mut self.vertices[1][range.clone()]);
+            for (when, vertices) in ["begin", "end"].iter().zip(&self.vertices) {
+                let far = |v: &&Vector3<f64>| v.amax().is_nan() || v.amax() > FARTHEST;
+                if let Some(vertex) = vertices[range.clone()].iter().find(far) {
+                    return Err(SimulatorError::refused(
+                        format!("motion of guide {}, {when}", obstacle.guide),
+                        format!("a vertex at {:?}", vertex.as_slice()),
+                        format!("coordinates within {FARTHEST:e} m"),
+                    ));
+                }
+            }
+        }
+
+        let obstacles = &self.obstacles;
+        let moves = |triangle: &Swept| motion(obstacles[triangle.obstacle as usize].guide).is_some();
+        for triangle in self.swept.iter_mut().filter(|triangle| moves(triangle)) {
+            let first = obstacles[triangle.obstacle as usize].first_vertex;
+            let corners = |vertices: &[Vector3<f64>]| triangle.vertices.map(|k| vertices[first + k as usize]);
+            (triangle.begin, triangle.end) = (corners(&self.vertices[0]), corners(&self.vertices[1]));
+            triangle.normals = [normal(&triangle.begin), normal(&triangle.end)];
+        }
+
+        let changed = obstacles.len() != self.active.len()
+            || obstacles.iter().zip(&self.active).any(|(o, &active)| motion(o.guide).is_some() != active);
+        if changed || self.refits >= REFITS {
+            self.active.clear();
+            self.active.extend(obstacles.iter().map(|obstacle| motion(obstacle.guide).is_some()));
+            self.build();
+        } else {
+            self.refit();
+        }
+        Ok(())
+    }
+
+    fn build(&mut self) {
+        let active = |&k: &u32| self.active[self.swept[k as usize].obstacle as usize];
+        self.leaves = (0..self.swept.len() as u32).filter(active).collect();
+        let boxes = self.leaves.iter().map(|&k| self.bounds(k)).enumerate();
+        self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, boxes);
+        self.refits = 0;
+    }
+
+    fn refit(&mut self) {
+        for leaf in 0..self.leaves.len() {
+            let bounds = self.bounds(self.leaves[leaf]);
+            self.tree.insert_or_update_partially(bounds, leaf as u32, 0.0);
+        }
+        self.tree.refit_without_opt();
+        self.refits += 1;
+    }
+
+    /// Box around all that a swept triangle can touch.
+    fn bounds(&self, triangle: u32) -> Aabb {
+        let swept = &self.swept[triangle as usize];
+        let reach = self.obstacles[swept.obstacle as usize].distance + 2.0 * STANDOFF;
+        let [a, b] = [&swept.begin, &swept.end].map(|[p, q, r]| (p.inf(q).inf(r), p.sup(q).sup(r)));
+        let (low, high) = (a.0.inf(&b.0).add_scalar(-reach), a.1.sup(&b.1).add_scalar(reach));
+        Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z))
+    }
+
+    /// Whether no triangle is in the way anywhere.
+    pub fn is_empty(&self) -> bool {
+        self.leaves.is_empty()
+    }
+
+    /// Numbers of the triangles whose boxes meet that of the segment from `a` to `b`, in order.
+    pub fn near(&self, a: &Vector3<f64>, b: &Vector3<f64>, out: &mut Vec<u32>) {
+        out.clear();
+        let (low, high) = (a.inf(b), a.sup(b));
+        let bounds = Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z));
+        let query = BvhNode::leaf(bounds, 0);
+        out.extend(self.tree.leaves(|node: &BvhNode| node.intersects(&query)).map(|leaf| self.leaves[leaf as usize]));
+        out.sort_unstable();
+    }
+
+    /// Forgets the tree, so that the next step builds a new one.
+    #[cfg(test)]
+    pub fn forget_tree(&mut self) {
+        self.active.clear();
+    }
+}
+
+/// As [`Surface::posed`], into memory that is there.
+fn pose(surface: &Surface, carriers: &[HandleState], out: &mut [Vector3<f64>]) {
+    match &surface.carrier {
+        Carrier::Points(_) => {
+            out.iter_mut().zip(carriers).for_each(|(vertex, carrier)| *vertex = carrier.position.into());
+        }
+        Carrier::Frame(_) => {
+            let [x, y, z, w] = carriers[0].orientation;
+            let turn = UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z)).to_rotation_matrix();
+            let shift = Vector3::from(carriers[0].position);
+            out.iter_mut().zip(&surface.vertices).for_each(|(out, &v)| *out = turn * Vector3::from(v) + shift);
+        }
+    }
+}
+
+/// Unit normal; zero for a triangle without area.
+pub(crate) fn normal([a, b, c]: &[Vector3<f64>; 3]) -> Vector3<f64> {
+    (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
+}
