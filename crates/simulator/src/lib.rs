@@ -2,8 +2,68 @@
 //!
 //! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
-//! Everything at this border is plain data: `[f64; 3]`, quaternions (x, y, z, w), SI units, Y up,
-//! world frame. Start at [`Simulator`].
+//! A simulator is a black box. Others name things in it by **handle**, make it **step** under loads and
+//! along given motions, and **retract** steps to try them again. That is enough to couple cloth to
+//! rigid bodies to particles without any of them knowing the others.
+//!
+//! - [`Simulator`] is the contract; start there.
+//! - [`write_your_own`] is a whole simulator in a hundred lines, step by step.
+//! - [`laws`] is the suite that every simulator passes; [`simulator_laws!`] makes it your tests.
+//! - [`reference`](mod@reference) holds two tiny simulators, one that leads and one that follows.
+//!
+//! ```
+//! use partita_simulator::{reference::*, *};
+//!
+//! let mut chain = Chain::new("chain", &[[0.0, 0.0, 0.0], [0.0, -1.0, 0.0]], ChainParameters::default())?;
+//! let before = chain.snapshot(None);
+//!
+//! let push = Inputs { loads: vec![(chain.point(1), Wrench::force([2.0, 0.0, 0.0]))], ..Inputs::default() };
+//! let report = chain.step(0.01, &push)?;
+//! assert_eq!(report.time, 0.01);
+//!
+//! chain.retract(&before)?; // as if the step had never been
+//! assert_eq!(before.first_difference(&chain.snapshot(None)), None);
+//! # Ok::<(), SimulatorError>(())
+//! ```
+//!
+//! # Rules
+//!
+//! **Plain data.** `[f64; 3]`, quaternions (x, y, z, w), SI units, Y up, world frame, all of it serde: no
+//! two crates need to agree on a mathematics library.
+//!
+//! **One call a step.** What acts from outside comes in with [`Inputs`], what came of it goes out with
+//! [`StepReport`]. Nothing is pending between calls, and a call that fails has changed nothing.
+//!
+//! **Handles.** A *Point* is a material point (particle, vertex, place in a triangle or in a body), a
+//! *Frame* a rigid frame, at the centre of mass if the body is free. A handle carries its owner; a
+//! foreign one is refused. The table is configuration: things and guides are made before the first
+//! snapshot, and a snapshot of another layout is refused.
+//!
+//! **Loads** act at their handle, move with it and are constant over the step. They last one step.
+//!
+//! **Guides** are what a follower gives way to, numbered, without their owner: an *attachment* ends the
+//! step with its carrier's position and velocity, an *obstacle* must not be crossed. An obstacle moves
+//! linearly (Points) or by lerp and slerp (Frame) with the velocity of that path. `None` for a motion:
+//! the guide does not act in this step. Who cannot follow exactly states a tolerance.
+//!
+//! **Reactions** are impulses *on the carrier*, their torque about the carrier where that was at the
+//! moment of the impulse. Load = reaction / dt, without a change of sign.
+//!
+//! **Friction, restitution, thickness** belong to the pair. A surface proposes them, a scene may set
+//! others, and the follower uses what its guide says.
+//!
+//! **Substeps** are the simulator's own affair; or others take n steps of dt/n with the same loads and
+//! the motion cut in n ([`Motion::part`]).
+//!
+//! **The impossible**, as an inextensible sheet pulled from two sides, is [`Outcome::StoppedAt`] with
+//! the error that is left, not a failure and never a run-away.
+//!
+//! # Laws
+//!
+//! 1. Retract restores every bit, of what follows too. 2. A repeated step gives the same bits. 3. A
+//!    refused or failed call changes nothing. 4. Loads act once. 5. Loads are impulses. 6. Reading
+//!    changes nothing; time advances by dt. 7. Non-finite values never leave a step. 8. A follower keeps
+//!    attachments, and momentum is accounted for.
 
 mod check;
 mod error;
@@ -16,6 +76,8 @@ pub mod reference;
 mod report;
 mod snapshot;
 mod surface;
+#[doc = include_str!("../docs/write_your_own_simulator.md")]
+pub mod write_your_own {}
 
 use std::{any::Any, sync::Arc};
 
