@@ -151,12 +151,6 @@ impl RigidBodies {
         self.with(parameters)
     }
 
-    /// [`Parameters::coulomb_friction`]
-    pub fn coulomb_friction(self, coulomb_friction: bool) -> Self {
-        let parameters = Parameters { coulomb_friction, ..self.parameters.clone() };
-        self.with(parameters)
-    }
-
     /// The parameters as they are.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
@@ -169,6 +163,7 @@ impl RigidBodies {
     pub fn add(&mut self, name: &str, body: Body) -> Result<HandleId, SimulatorError> {
         self.parameters.check()?;
         let (rigid_body, collider) = body.build(name, self.state.time, &self.parameters)?;
+        let rigid_body = rigid_body.can_sleep(self.parameters.sleep && self.guides.is_empty());
         let frame = self.table.add(name, Kind::Frame, 1)?;
         let handle = self.state.bodies.insert(rigid_body);
         let collider = self.state.colliders.insert_with_parent(collider, handle, &mut self.state.bodies);

@@ -251,7 +251,7 @@ impl Body {
         if self.role == Role::Dynamic {
             self.check_mass(&of, &shape)?;
         }
-        Ok(self.builders(pose, shape, parameters))
+        Ok(self.builders(pose, shape))
     }
 
     /// Rapier takes an inverse below 1e-20 for zero, so mass and inertia need to keep away from there.
@@ -270,7 +270,7 @@ impl Body {
         Ok(())
     }
 
-    fn builders(&self, pose: Pose, shape: SharedShape, parameters: &Parameters) -> (RigidBodyBuilder, ColliderBuilder) {
+    fn builders(&self, pose: Pose, shape: SharedShape) -> (RigidBodyBuilder, ColliderBuilder) {
         let kind = match self.role {
             Role::Fixed => RigidBodyType::Fixed,
             Role::Kinematic => RigidBodyType::KinematicPositionBased,
@@ -282,7 +282,6 @@ impl Body {
             .angvel(Vector::from_array(self.spin))
             .linear_damping(self.linear_damping)
             .angular_damping(self.angular_damping)
-            .can_sleep(parameters.sleep)
             // Otherwise rapier cuts the spin down to an eighth of a turn a step, silently.
             .allow_fast_rotation(true);
         let collider = ColliderBuilder::new(shape).friction(self.friction).restitution(self.restitution);

@@ -7,10 +7,6 @@ pub(crate) fn vector(v: Vector) -> Vector3<f64> {
     Vector3::new(v.x, v.y, v.z)
 }
 
-pub(crate) fn glam(v: Vector3<f64>) -> Vector {
-    Vector::new(v.x, v.y, v.z)
-}
-
 pub(crate) fn rotation(q: Rotation) -> UnitQuaternion<f64> {
     UnitQuaternion::new_unchecked(Quaternion::new(q.w, q.x, q.y, q.z))
 }

@@ -9,12 +9,12 @@ use partita_simulator::{
     path::{cubic, straight},
 };
 use rapier3d_f64::{
-    math::{Pose, Rotation, Vector},
+    math::{MAX_MANIFOLD_POINTS, Pose, Rotation, Vector},
     parry::shape::{SharedShape, TriMeshFlags},
     prelude::{
-        ActiveHooks, ColliderBuilder, ColliderHandle, ContactModificationContext, ContactPair, GenericJointBuilder,
-        ImpulseJointHandle, JointAxesMask, PairFilterContext, PhysicsHooks, RigidBody, RigidBodyBuilder,
-        RigidBodyHandle, SolverFlags, SpringCoefficients,
+        ActiveHooks, ColliderBuilder, ColliderHandle, ContactModificationContext, ContactPair, FrictionModel,
+        GenericJointBuilder, ImpulseJointHandle, JointAxesMask, PairFilterContext, PhysicsHooks, RigidBody,
+        RigidBodyBuilder, RigidBodyHandle, SolverFlags, SpringCoefficients,
     },
 };
 
@@ -110,8 +110,9 @@ impl RigidBodies {
             let expected = "1 with guides (rapier reports a joint's impulse for the last one only); use `substeps`";
             return Err(SimulatorError::refused("solver_iterations", found, expected));
         }
-        if !guides.is_empty() && !self.parameters.coulomb_friction {
-            return Err(SimulatorError::refused("coulomb_friction", false, "true with guides"));
+        if !guides.is_empty() && self.integration.friction_model != FrictionModel::Simplified {
+            let found = format!("{:?}", self.integration.friction_model);
+            return Err(SimulatorError::refused("friction_model", found, "Simplified with guides"));
         }
         let shapes =
             guides.iter().enumerate().map(|(i, guide)| self.check_guide(i, guide)).collect::<Result<Vec<_>, _>>()?;
@@ -355,21 +356,35 @@ fn lead_point(body: &mut RigidBody, end: &HandleState, h: f64, spin: Vector, arm
 }
 
 /// The impulse of a pair of colliders on the obstacle, about where its carrier is.
+///
+/// Each point of a manifold presses along the normal. Friction acts once a manifold, in the middle of
+/// its points, with a twist about the normal where there are several; each point has a copy of both.
 fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f64>, holds: &Holds) -> Wrench {
     let first = pair.collider1 == obstacle;
+    // Rapier's impulses are those on the first body.
+    let sign = if first { 1.0 } else { -1.0 };
     let (mut force, mut torque) = (Vector3::zeros(), Vector3::zeros());
     for manifold in pair.solver_manifolds() {
         let data = &manifold.data;
         let Some(other) = (if first { data.rigid_body2 } else { data.rigid_body1 }) else { continue };
-        let centre = holds.centres[other.into_raw_parts().0 as usize];
-        for contact in &data.solver_contacts {
-            let point = &manifold.points[(contact.contact_id[0] & 0x7fff_ffff) as usize].data;
-            // Rapier's impulses are those on the first body: along −normal, and friction.
-            let on_first = -vector(data.normal) * point.impulse + vector(point.warmstart_tangent_world);
-            let impulse = if first { on_first } else { -on_first };
-            let arm = vector(if first { point.solver_dp2 } else { point.solver_dp1 });
-            force += impulse;
-            torque += (centre + arm - carrier).cross(&impulse);
+        let centre = holds.centres[other.into_raw_parts().0 as usize] - carrier;
+        let normal = -sign * vector(data.normal);
+        let count = data.solver_contacts.len().min(MAX_MANIFOLD_POINTS);
+        let points = data.solver_contacts[..count]
+            .iter()
+            .map(|contact| &manifold.points[contact.contact_indices()[0] as usize].data);
+        let mut middle = Vector3::zeros();
+        for point in points.clone() {
+            let arm = centre + vector(if first { point.solver_dp2 } else { point.solver_dp1 });
+            force += normal * point.impulse;
+            torque += arm.cross(&normal) * point.impulse;
+            middle += arm / count as f64;
+        }
+        if let Some(point) = points.clone().next() {
+            let friction = sign * vector(point.warmstart_tangent_world);
+            let twist = if count > 1 { point.warmstart_twist_impulse } else { 0.0 };
+            force += friction;
+            torque += middle.cross(&friction) + normal * twist;
         }
     }
     Wrench { linear: force.into(), angular: torque.into() }

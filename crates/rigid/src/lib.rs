@@ -15,9 +15,11 @@ mod simulator;
 mod state;
 mod step;
 mod surfaces;
+mod world;
 
 pub use bodies::RigidBodies;
 pub use body::{Body, Pose, Role};
 pub use joint::Joint;
 pub use parameters::Parameters;
+pub use rapier3d_f64 as rapier;
 pub use shape::Shape;

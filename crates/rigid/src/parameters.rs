@@ -1,7 +1,7 @@
 //! What a user may turn, in one plain struct.
 
 use partita_simulator::{SimulatorError, check_positive, check_vector};
-use rapier3d_f64::prelude::{FrictionModel, IntegrationParameters};
+use rapier3d_f64::prelude::IntegrationParameters;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of a whole world. They never change in a step.
@@ -28,8 +28,6 @@ pub struct Parameters {
     /// Whether bodies at rest may fall asleep [-]. Default no: an awake world reports this
     /// step's impulses everywhere. A load wakes a body and its neighbours.
     pub sleep: bool,
-    /// Friction in every contact point, instead of one of each patch of four [-]. Default yes.
-    pub coulomb_friction: bool,
 }
 
 impl Default for Parameters {
@@ -41,7 +39,6 @@ impl Default for Parameters {
             sweeps: 4,
             top_speed: 1.0e5,
             sleep: false,
-            coulomb_friction: true,
         }
     }
 }
@@ -67,8 +64,6 @@ impl Parameters {
         integration.num_solver_iterations = self.solver_iterations as usize;
         integration.num_internal_pgs_iterations = self.sweeps as usize;
         integration.normalized_max_linear_velocity = self.top_speed / integration.length_unit;
-        integration.friction_model =
-            if self.coulomb_friction { FrictionModel::Coulomb } else { FrictionModel::Simplified };
     }
 
     /// The parameters that a world of the user's was made with: its substeps stay rapier's.
@@ -80,7 +75,6 @@ impl Parameters {
             sweeps: integration.num_internal_pgs_iterations as u32,
             top_speed: integration.max_linear_velocity(),
             sleep: true,
-            coulomb_friction: integration.friction_model == FrictionModel::Coulomb,
         }
     }
 }

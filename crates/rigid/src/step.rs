@@ -1,6 +1,6 @@
 //! One time step: drive, load, solve, look after the result.
 
-use std::time::Instant;
+use std::{collections::HashSet, time::Instant};
 
 use nalgebra::Vector3;
 use partita_simulator::{Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
@@ -79,7 +79,7 @@ impl RigidBodies {
             let clock = Instant::now();
             self.take_loads_off(kept);
             self.check_quarantine()?;
-            self.check_speeds(&mut report)?;
+            self.check_speeds(h, &mut report)?;
             self.book_reactions(&holds, &mut reactions);
             self.book_contacts();
             report.stages.add("look after", clock.elapsed().as_secs_f64());
@@ -109,6 +109,7 @@ impl RigidBodies {
     /// user of a whole world had put on the same bodies.
     fn apply_loads(&mut self, h: f64, inputs: &Inputs) -> Result<Vec<(RigidBodyHandle, Wrench)>, SimulatorError> {
         let mut kept: Vec<(RigidBodyHandle, Wrench)> = Vec::new();
+        let mut loaded = HashSet::new();
         for &(handle, wrench) in &inputs.loads {
             let (body, point) = match self.targets[handle.index as usize] {
                 Target::Frame(body) => (body, None),
@@ -120,7 +121,7 @@ impl RigidBodies {
             }
             let body_handle = body;
             let body = &mut self.state.bodies[body];
-            if !kept.iter().any(|(other, _)| *other == body_handle) {
+            if loaded.insert(body_handle) {
                 let wrench = Wrench { linear: body.user_force().to_array(), angular: body.user_torque().to_array() };
                 kept.push((body_handle, wrench));
             }
@@ -179,11 +180,12 @@ impl RigidBodies {
         }
     }
 
-    /// Tells of bodies that rapier slowed down to the top speed.
-    fn check_speeds(&mut self, report: &mut StepReport) -> Result<(), SimulatorError> {
+    /// Tells of bodies that rapier slowed down: to the top speed, or to an eighth of a turn a step
+    /// where a user's world does not allow more (ours do).
+    fn check_speeds(&mut self, h: f64, report: &mut StepReport) -> Result<(), SimulatorError> {
         let top = self.integration.max_linear_velocity();
-        for index in 0..self.members.len() {
-            let member = &self.members[index];
+        let top_spin = std::f64::consts::FRAC_PI_4 / h;
+        for member in &self.members {
             let body = &self.state.bodies[member.body];
             if !body.is_dynamic() {
                 continue;
@@ -193,12 +195,18 @@ impl RigidBodies {
                 let thing = format!("body `{}`", member.name);
                 return Err(SimulatorError::failed(thing, "a number that is not finite", "finite pose and velocity"));
             }
-            if speed >= top * (1.0 - 1.0e-9) {
-                let note = format!("body `{}` was slowed down to the top speed of {top} m/s", member.name);
-                if !report.notes.contains(&note) {
-                    report.notes.push(note);
+            let mut slowed = |what: &str, top: f64| {
+                let note = format!("body `{}` was slowed down to the top {what}", member.name);
+                if !report.notes.iter().any(|told| told.starts_with(&note)) {
+                    report.notes.push(format!("{note} of {top}"));
                 }
                 self.state.external = None;
+            };
+            if speed >= top * (1.0 - 1.0e-9) {
+                slowed("speed [m/s]", top);
+            }
+            if spin >= top_spin * (1.0 - 1.0e-9) && !body.is_fast_rotation_allowed() {
+                slowed("spin [rad/s]", top_spin);
             }
         }
         Ok(())
