@@ -20,9 +20,9 @@ pub enum Guide {
     Obstacle {
         /// Shape and kind of carrier.
         surface: Arc<Surface>,
-        /// Coulomb friction coefficient [-].
+        /// Coulomb friction coefficient `[-]`.
         friction: f64,
-        /// Coefficient of restitution [-].
+        /// Coefficient of restitution `[-]`.
         restitution: f64,
         /// Distance kept `[m]`, on top of the own.
         thickness: f64,
@@ -44,7 +44,7 @@ impl Guide {
 /// A guide's carriers at the begin and at the end of a step.
 ///
 /// Between the two an obstacle moves linearly (Points) or by lerp and slerp (Frame) and has *the
-/// velocity of that path*: [PD97] footnote 3 interpolates the end velocities instead, with which
+/// velocity of that path*: \[PD97\] footnote 3 interpolates the end velocities instead, with which
 /// particles that rest on an accelerating box fall through it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Motion {

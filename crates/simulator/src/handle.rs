@@ -137,6 +137,8 @@ impl HandleTable {
         }
     }
 
+    /// Checks that `handle` is one of these.
+    ///
     /// # Errors
     /// The handle belongs to another simulator or does not exist.
     pub fn check(&self, handle: HandleId) -> Result<(), SimulatorError> {
@@ -187,13 +189,13 @@ impl HandleState {
     }
 }
 
-/// Force and torque [N, N m] as a load, or their impulses [N s, N m s], at a handle and moving
+/// Force and torque `[N, N m]` as a load, or their impulses `[N s, N m s]`, at a handle and moving
 /// with it, in world axes. A Point takes no torque.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Wrench {
-    /// Force or impulse.
+    /// Force `[N]` or impulse `[N s]`.
     pub linear: [f64; 3],
-    /// Torque or its impulse, about the handle.
+    /// Torque `[N m]` or its impulse `[N m s]`, about the handle.
     pub angular: [f64; 3],
 }
 

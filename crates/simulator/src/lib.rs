@@ -1,6 +1,6 @@
 //! The contract between simulators that know nothing of each other: *handle, step, retract*.
 //!
-//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! A simulator is a black box. Others name things in it by **handle**, make it **step** under loads and
 //! along given motions, and **retract** steps to try them again. That is enough to couple cloth to
@@ -90,7 +90,7 @@ pub use snapshot::{Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Surface, check_pair};
 
 /// A simulation as a black box: *handle* what is in it, *step* it, *retract* the step
-/// ([PD97] §2: handles, a time step, and "the system to retract a time step").
+/// (\[PD97\] §2: handles, a time step, and "the system to retract a time step").
 ///
 /// One call a step: what acts from outside comes in with [`Simulator::step`], what came of it goes
 /// out with the report, and nothing is pending between calls.

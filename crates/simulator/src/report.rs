@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Wrench;
 
-/// Impulse [N s, N m s] that the follower put on a guide's carrier.
+/// Impulse `[N s, N m s]` that the follower put on a guide's carrier.
 ///
 /// The torque is about the carrier where that was at the moment of the impulse (at the end of the
 /// step where the method knows no moment). Sorted by guide, then carrier; zeros may be left out.
@@ -26,9 +26,9 @@ pub enum Outcome {
     Converged,
     /// Stopped at a limit; the state is finite and usable.
     StoppedAt {
-        /// Left over.
+        /// Left over, in `unit`.
         error: f64,
-        /// Asked for.
+        /// Asked for, in `unit`.
         bound: f64,
         /// Of both.
         unit: String,

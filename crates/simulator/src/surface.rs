@@ -37,9 +37,9 @@ pub struct Surface {
     pub triangles: Vec<[u32; 3]>,
     /// An open sheet, met from both sides. Otherwise outside is where the normals point.
     pub two_sided: bool,
-    /// Coulomb friction coefficient of contact with it, unless the pair has its own [-].
+    /// Coulomb friction coefficient of contact with it, unless the pair has its own `[-]`.
     pub friction: f64,
-    /// Coefficient of restitution, likewise [-].
+    /// Coefficient of restitution, likewise `[-]`.
     pub restitution: f64,
     /// Distance that others keep from it, likewise `[m]`.
     pub thickness: f64,
