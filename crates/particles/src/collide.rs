@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// After so many contacts in one step a particle does not bounce any more, so that it comes to rest.
-const BOUNCES: u32 = 8;
+const BOUNCES: u32 = 32;
 
 /// After so many it rides on the last surface to the end of the step: no Zeno hang.
-const CONTACTS: u32 = 32;
+const CONTACTS: u32 = 64;
 
 /// More contacts at once than this are not held; the first is let go.
 const HELD: usize = 4;
@@ -45,8 +45,8 @@ pub(crate) struct Traveller {
     pub load: Vector3<f64>,
     /// Number of the own handle, for [`crate::triangles::Obstacle::except`].
     pub handle: Option<u32>,
-    /// Where and how fast it would be without obstacles.
-    pub free: Leg,
+    /// Where it would end without obstacles `[m]`.
+    pub free_end: Vector3<f64>,
 }
 
 /// A velocity change of a particle at a place of a triangle.
@@ -76,30 +76,24 @@ pub(crate) struct Encounters {
 impl Surroundings<'_> {
     /// Where and how fast the particle ends; `None` if it meets nothing. New impacts are appended.
     pub fn travel(&self, traveller: Traveller, e: &mut Encounters) -> Option<(Vector3<f64>, Vector3<f64>)> {
-        let Traveller { mut x, mut v, fraction: mut f, load, handle, free } = traveller;
-        self.triangles.near(&x, &(x + free.shift), &mut e.near);
+        let Traveller { mut x, mut v, fraction: mut f, load, handle, free_end } = traveller;
+        self.triangles.near(&x, &free_end, &mut e.near);
         if e.near.is_empty() {
             return None;
         }
-        let symplectic = self.parameters.integration == Integration::SymplecticEuler;
+        let free = self.flight.leg(x, v, self.time + f * self.dt, (1.0 - f) * self.dt, load);
         let fields = free.velocity - v; // velocity that the fields give in the step
         let impacts_before = e.impacts.len();
         e.held.clear();
-        if symplectic {
-            v = free.velocity; // the kick comes first; what follows is drift with contacts
-        }
         self.touch(&x, &mut v, f, &free, fields, handle, e);
 
         for contacts in 0..CONTACTS {
             let h = (1.0 - f) * self.dt;
-            let leg = match (contacts, symplectic) {
-                (_, true) => Leg { shift: h * v, velocity: v },
-                (0, false) if e.impacts.len() == impacts_before => free,
-                (_, false) => self.flight.leg(x, v, self.time + f * self.dt, h, load),
-            };
-            let leg = self.keep_off(&x, &v, f, h, leg, symplectic, &mut e.held);
+            let untouched = contacts == 0 && e.impacts.len() == impacts_before;
+            let leg = if untouched { free } else { self.flight.leg(x, v, self.time + f * self.dt, h, load) };
+            let leg = self.keep_off(&x, &v, f, h, leg, &mut e.held);
             let Some((crossing, k, offset)) = self.first_hit(&x, &leg.shift, f, handle, &mut e.near) else {
-                self.record_held(e, &x, &leg.shift, f, 1.0, 1.0);
+                self.record_held(e, &x, &leg, f, 1.0);
                 e.most = e.most.max(contacts);
                 let met = e.impacts.len() > impacts_before || contacts > 0 || !e.held.is_empty();
                 return met.then(|| (x + leg.shift, leg.velocity));
@@ -111,10 +105,9 @@ impl Surroundings<'_> {
             let n = crossing.side * normal(&swept.corners(at, offset));
             let approach = (swept.path(&crossing.weights, offset) * (1.0 - f) - leg.shift).dot(&n);
             let s = (crossing.s - STANDOFF / approach.max(f64::MIN_POSITIVE)).max(0.0);
-            let share = if symplectic { 1.0 } else { s };
-            self.record_held(e, &x, &leg.shift, f, s, share);
+            self.record_held(e, &x, &leg, f, s);
             x += s * leg.shift;
-            v += share * (leg.velocity - v);
+            v += s * (leg.velocity - v);
             f += s * (1.0 - f);
 
             let contact = self.contact(k, crossing.weights, offset, n);
@@ -122,15 +115,31 @@ impl Surroundings<'_> {
             v += self.respond(contact, &x, &v, f, fields, settle, e);
         }
 
-        // Too many contacts: it ends where the last place does, with the velocity that its contacts leave.
+        // Too many contacts: it keeps the velocity that they leave, but stays where it is on one of them.
         e.most = CONTACTS;
         e.riding += 1;
-        let h = (1.0 - f) * self.dt;
-        let ride = e.held.last().map_or(Vector3::zeros(), |contact| h * contact.velocity);
-        let velocity = if symplectic { v } else { self.flight.leg(x, v, self.time + f * self.dt, h, load).velocity };
-        let velocity = hold(&mut e.held, velocity);
-        self.record_held(e, &x, &ride, f, 1.0, 1.0);
-        Some((x + ride, velocity))
+        let free = self.flight.leg(x, v, self.time + f * self.dt, (1.0 - f) * self.dt, load);
+        let velocity = hold(&mut e.held, free.velocity);
+        let rides = e.held.iter().rev().map(|contact| self.ride(&x, f, contact));
+        let mut shift = rides.clone().next().unwrap_or_default();
+        for ride in rides {
+            if self.first_hit(&x, &ride, f, handle, &mut e.near).is_none() {
+                shift = ride;
+                break;
+            }
+        }
+        let leg = Leg { shift, velocity, ..free };
+        self.record_held(e, &x, &leg, f, 1.0);
+        Some((x + leg.shift, leg.velocity))
+    }
+
+    /// The way of the point `x`, from fraction `f` to the end, if it were fixed over its place of the surface.
+    fn ride(&self, x: &Vector3<f64>, f: f64, contact: &Contact) -> Vector3<f64> {
+        let swept = &self.triangles.swept[contact.triangle as usize];
+        let weights = weights(&swept.corners(f, contact.offset).map(|c| c - x)).unwrap_or(contact.weights);
+        let gap = (x - self.place(swept, &weights, f, contact.offset)).dot(&contact.normal);
+        let side = contact.normal.dot(&swept.normals[0].lerp(&swept.normals[1], f)).signum();
+        self.place(swept, &weights, 1.0, contact.offset) + gap.max(STANDOFF) * side * swept.normals[1] - x
     }
 
     /// Contacts that are there at the begin: places within the standoff (or within the distance that
@@ -211,35 +220,65 @@ impl Surroundings<'_> {
         change
     }
 
-    /// The leg that stays off all held contacts: their velocities first, then the gaps.
-    #[allow(clippy::too_many_arguments)]
-    fn keep_off(
-        &self,
-        x: &Vector3<f64>,
-        v: &Vector3<f64>,
-        f: f64,
-        h: f64,
-        free: Leg,
-        symplectic: bool,
-        held: &mut [Contact],
-    ) -> Leg {
-        let velocity = hold(held, free.velocity);
-        if held.iter().all(|contact| contact.push == 0.0) && !symplectic {
+    /// The leg that stays off all held contacts: velocities first, then gaps, as the surfaces are at the
+    /// begin; then, where a surface turns into the leg, as it is at the end.
+    ///
+    /// A particle slides by r over a surface whose normal turns by Δn. Its gap along the leg is that of
+    /// begin and end interpolated, less s (1 − s) r·Δn. For r·Δn > 0 the surface falls away from the begin's
+    /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between.
+    fn keep_off(&self, x: &Vector3<f64>, v: &Vector3<f64>, f: f64, h: f64, free: Leg, held: &mut [Contact]) -> Leg {
+        let mut leg = Leg { velocity: hold(held, free.velocity), ..free };
+        if held.iter().all(|contact| contact.push == 0.0) {
             return free;
         }
-        let mut shift = if symplectic { h * velocity } else { 0.5 * h * (v + velocity) };
+        let shift = |velocity: Vector3<f64>| match self.parameters.integration {
+            Integration::SymplecticEuler => h * velocity,
+            Integration::Parabola => 0.5 * h * (v + velocity),
+        };
+        leg.shift = shift(leg.velocity);
         for _ in 0..held.len() {
-            for contact in held.iter().filter(|contact| contact.push > 0.0 || symplectic) {
+            for contact in held.iter().filter(|contact| contact.push > 0.0) {
                 let swept = &self.triangles.swept[contact.triangle as usize];
-                let place = self.place(swept, &contact.weights, f, contact.offset);
-                let gap = (x - place).dot(&contact.normal);
-                let miss = STANDOFF - gap - (shift - h * contact.velocity).dot(&contact.normal);
+                let gap = (x - self.place(swept, &contact.weights, f, contact.offset)).dot(&contact.normal);
+                let miss = STANDOFF - gap - (leg.shift - h * contact.velocity).dot(&contact.normal);
                 if miss > 0.0 {
-                    shift += miss.min(2.0 * STANDOFF) * contact.normal;
+                    leg.shift += miss.min(2.0 * STANDOFF) * contact.normal;
                 }
             }
         }
-        Leg { shift, velocity }
+
+        let mut rising = false;
+        for contact in held.iter_mut() {
+            if let Some((place, _)) = self.rises_into(x, &leg, contact) {
+                *contact = place;
+                rising = true;
+            }
+        }
+        if rising {
+            let velocity = hold(held, free.velocity);
+            leg = Leg { shift: leg.shift + shift(velocity) - shift(leg.velocity), velocity, ..leg };
+            for _ in 0..held.len() {
+                for contact in held.iter() {
+                    if let Some((place, miss)) = self.rises_into(x, &leg, contact) {
+                        leg.shift += miss * place.normal;
+                    }
+                }
+            }
+        }
+        leg
+    }
+
+    /// Where a held surface is at the end of a leg that ends in it, and by how much.
+    fn rises_into(&self, x: &Vector3<f64>, leg: &Leg, contact: &Contact) -> Option<(Contact, f64)> {
+        let swept = &self.triangles.swept[contact.triangle as usize];
+        if swept.normals[0] == swept.normals[1] {
+            return None;
+        }
+        let (corners, end) = (swept.corners(1.0, contact.offset), x + leg.shift);
+        let n = swept.normals[1] * contact.normal.dot(&swept.normals[0].lerp(&swept.normals[1], 0.5)).signum();
+        let miss = STANDOFF - (end - corners[0]).dot(&n);
+        let weights = weights(&corners.map(|c| c - end)).filter(is_inside)?;
+        (miss > 1e-3 * STANDOFF).then(|| (self.contact(contact.triangle, weights, contact.offset, n), miss))
     }
 
     /// The first passage of the segment from `x` through a triangle, with its number and layer.
@@ -320,17 +359,17 @@ impl Surroundings<'_> {
         }
     }
 
-    /// What the held contacts did on the part `s` of a leg: `share` of their velocity changes, as
-    /// impulses at the middle of that part.
-    fn record_held(&self, e: &mut Encounters, x: &Vector3<f64>, shift: &Vector3<f64>, f: f64, s: f64, share: f64) {
+    /// What the held contacts did on the part `s` of a leg, as impulses at the middle of that part. To
+    /// change the velocity by Δ against drag a constant force has to give more, Δ/ease.
+    fn record_held(&self, e: &mut Encounters, x: &Vector3<f64>, leg: &Leg, f: f64, s: f64) {
         for contact in &e.held {
-            let change = share * contact.change();
+            let change = s / leg.ease * contact.change();
             if change != Vector3::zeros() {
                 e.impacts.push(Impact {
                     triangle: contact.triangle,
                     weights: contact.weights,
                     fraction: f + 0.5 * s * (1.0 - f),
-                    position: x + 0.5 * s * shift,
+                    position: x + 0.5 * s * leg.shift,
                     change,
                 });
             }

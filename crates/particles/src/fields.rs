@@ -32,11 +32,15 @@ pub(crate) struct Flight<'a> {
     pub uniform: bool,
 }
 
-/// A flight over some time: displacement `[m]` and velocity at the end `[m/s]`.
+/// A flight over some time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leg {
+    /// Displacement `[m]`.
     pub shift: Vector3<f64>,
+    /// At the end `[m/s]`.
     pub velocity: Vector3<f64>,
+    /// How much of a constant force's impulse shows in the velocity, φ₁ of [`Decay`]; 1 without drag [-].
+    pub ease: f64,
 }
 
 /// Solution of v̇ = a − c (v − w) over a time h with constant a, c, w:
@@ -52,13 +56,14 @@ pub(crate) struct Decay {
     keep: f64,
     gain: f64,
     fall: f64,
+    ease: f64,
 }
 
 impl Decay {
     pub fn new(c: f64, h: f64) -> Self {
         let z = c * h;
         if z == 0.0 {
-            return Self { h, keep: 1.0, gain: h, fall: 0.5 * h * h };
+            return Self { h, keep: 1.0, gain: h, fall: 0.5 * h * h, ease: 1.0 };
         }
         let phi1 = -(-z).exp_m1() / z;
         let phi2 = if z < 1e-2 {
@@ -68,7 +73,7 @@ impl Decay {
         } else {
             (1.0 - phi1) / z
         };
-        Self { h, keep: (-z).exp(), gain: h * phi1, fall: h * h * phi2 }
+        Self { h, keep: (-z).exp(), gain: h * phi1, fall: h * h * phi2, ease: phi1 }
     }
 
     fn leg(&self, integration: Integration, v: Vector3<f64>, w: Vector3<f64>, a: Vector3<f64>) -> Leg {
@@ -77,7 +82,7 @@ impl Decay {
             Integration::SymplecticEuler => self.h * velocity,
             Integration::Parabola => self.h * w + self.gain * (v - w) + self.fall * a,
         };
-        Leg { shift, velocity }
+        Leg { shift, velocity, ease: self.ease }
     }
 }
 
@@ -115,7 +120,7 @@ impl<'a> Flight<'a> {
         let (a1, w1) = (self.acceleration(x1, v1, t + h) + load, self.air(x1));
         let decay = Decay::new(0.5 * (c0 + self.drag_rate(v1, w1)), h);
         let mean = decay.leg(self.parameters.integration, v, 0.5 * (w0 + w1), 0.5 * (a0 + a1));
-        Leg { shift: decay.leg(self.parameters.integration, v, 0.5 * (w0 + w1), a0).shift, velocity: mean.velocity }
+        Leg { shift: decay.leg(self.parameters.integration, v, 0.5 * (w0 + w1), a0).shift, ..mean }
     }
 
     /// Of gravity, attractors and the user's fields `[m/s²]`.

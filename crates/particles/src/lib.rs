@@ -35,7 +35,7 @@ mod parameters;
 mod response;
 mod state;
 mod step;
-pub mod sweep;
+mod sweep;
 mod triangles;
 
 use std::{

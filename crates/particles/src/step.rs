@@ -43,6 +43,8 @@ pub(crate) struct Work {
 struct Piece {
     /// Momentum that came from neither loads nor contacts, and angular momentum likewise.
     external: [Vector3<f64>; 2],
+    /// Sum of all squares of positions and velocities: finite only if everything is.
+    size: f64,
     encounters: Encounters,
 }
 
@@ -104,9 +106,10 @@ impl Particles {
             // Whoever is gone by the end of the step is counted, but does not fly.
             let gone = emitter.lifetime.map_or(0, |lifetime| emitter.born_by(end - lifetime));
             let alive = (*emitted).max(gone)..born;
-            let crowd = work.newborn.len() as u64 + (alive.end - alive.start.min(alive.end));
+            let many = alive.end.saturating_sub(alive.start);
+            let crowd = many.saturating_add(work.newborn.len() as u64);
             if crowd > room || born > SERIALS {
-                let found = format!("{} at once, {born} in all", alive.end - alive.start);
+                let found = format!("{many} at once, {born} in all");
                 let expected = format!("at most {} particles (max_particles)", self.parameters.max_particles);
                 return Err(SimulatorError::failed(format!("emitter {number}"), found, expected));
             }
@@ -140,13 +143,14 @@ impl Particles {
         let (newborn, loads) = (&*newborn, &*loads);
 
         for_pieces(positions, velocities, pieces, |first, positions, velocities, piece| {
-            let [mut linear, mut angular] = [Vector3::zeros(); 2];
+            let ([mut linear, mut angular], mut size) = ([Vector3::zeros(); 2], 0.0);
             // All gains but those by loads, whose impulses act where the particles were: v₁ − v and
             // x₁ × v₁ − x × v with x₁ = x + shift.
             let mut book = |x: Vector3<f64>, v: Vector3<f64>, leg: &Leg, by_load: Vector3<f64>| {
                 let gain = leg.velocity - v - by_load;
                 linear += gain;
                 angular += x.cross(&gain) + leg.shift.cross(&leg.velocity);
+                size += (x + leg.shift).norm_squared() + leg.velocity.norm_squared();
             };
             let here = first..(first + positions.len()).min(old).max(first);
             let unloaded = loads.len().clamp(here.start, here.end);
@@ -172,6 +176,7 @@ impl Particles {
                 (positions[i - first], velocities[i - first]) = (x + leg.shift, leg.velocity);
             }
             piece.external = [mass * linear, mass * angular];
+            piece.size = size;
             piece.encounters.impacts.clear();
             (piece.encounters.most, piece.encounters.riding) = (0, 0);
         });
@@ -216,11 +221,10 @@ impl Particles {
                     let rest = remainder(state.time + dt, born.birth, dt);
                     (born.position, born.velocity, 1.0 - rest / dt)
                 };
-                let free = Leg { shift: positions[k] - x, velocity: velocities[k] };
                 let load = loads.get(i).map_or(Vector3::zeros(), |load| load / mass);
                 let handle = (i < placed).then_some(i as u32);
                 let seen = piece.encounters.impacts.len();
-                let traveller = Traveller { x, v, fraction, load, handle, free };
+                let traveller = Traveller { x, v, fraction, load, handle, free_end: positions[k] };
                 let Some((x1, v1)) = surroundings.travel(traveller, &mut piece.encounters) else { continue };
 
                 // What differs from free flight beyond the contacts' own impulses is external too.
@@ -232,6 +236,7 @@ impl Particles {
                 }
                 piece.external[0] += mass * linear;
                 piece.external[1] += mass * angular;
+                piece.size += x1.norm_squared() + v1.norm_squared();
                 (positions[k], velocities[k]) = (x1, v1);
             }
         });
@@ -281,6 +286,7 @@ impl Particles {
             impulses[first_carrier[number]] = Wrench::force(-mass * (v - free_v));
             // The impulse acts where the particle ends; that it is moved there is external.
             pieces[i / PIECE].external[1] += mass * (x - free_x).cross(&free_v);
+            pieces[i / PIECE].size += x.norm_squared() + v.norm_squared();
             (positions[i], velocities[i]) = (x, v);
         }
     }
@@ -299,28 +305,20 @@ impl Particles {
         sum
     }
 
-    /// Every number of a particle enters these sums, so they are finite only if all of them are.
+    /// Refuses a next state with numbers that are not finite or whose squares are not.
     fn check_finite(&self, external: &[Vector3<f64>; 2]) -> Result<(), SimulatorError> {
-        if external.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()) && self.attached_are_finite() {
+        let Work { positions, velocities, newborn, pieces, .. } = &self.work;
+        let size: f64 = pieces.iter().map(|piece| piece.size).sum();
+        if size.is_finite() && external.iter().flat_map(|v| v.iter()).all(|x| x.is_finite()) {
             return Ok(());
         }
-        let Work { positions, velocities, newborn, .. } = &self.work;
-        let bad = |i: &usize| {
-            let (x, v) = (&positions[*i], &velocities[*i]);
-            !(x.iter().chain(v.iter()).chain(x.cross(v).iter()).all(|number| number.is_finite()))
-        };
-        let Some(i) = (0..positions.len()).find(bad) else {
+        let squares = |i: usize| positions[i].norm_squared() + velocities[i].norm_squared();
+        let Some(i) = (0..positions.len()).find(|&i| !squares(i).is_finite()) else {
             return Err(SimulatorError::failed("the sum of all momenta", format!("{external:?}"), "finite numbers"));
         };
         let id = self.state.ids.get(i).copied().unwrap_or_else(|| newborn[i - self.state.ids.len()].id);
         let found = format!("position {:?}, velocity {:?}", positions[i].as_slice(), velocities[i].as_slice());
-        Err(SimulatorError::failed(format!("particle {id}"), found, "finite numbers"))
-    }
-
-    fn attached_are_finite(&self) -> bool {
-        let attached = self.work.attached.iter().enumerate().filter(|(_, attached)| **attached);
-        let mut moved = attached.map(|(i, _)| self.work.positions[i].cross(&self.work.velocities[i]));
-        moved.all(|angular| angular.iter().all(|x| x.is_finite()))
+        Err(SimulatorError::failed(format!("particle {id}"), found, "numbers with finite squares"))
     }
 
     /// Makes the next state the state.

@@ -222,3 +222,90 @@ fn pose(surface: &Surface, carriers: &[HandleState], out: &mut [Vector3<f64>]) {
 pub(crate) fn normal([a, b, c]: &[Vector3<f64>; 3]) -> Vector3<f64> {
     (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{Emitter, Particles};
+    use partita_simulator::{HandleId, Inputs, Simulator};
+
+    const CELLS: u32 = 12;
+
+    /// Corners of a waving sheet at time `t`, row by row.
+    fn wave(t: f64) -> Arc<[HandleState]> {
+        let at = |i: u32| f64::from(i % (CELLS + 1)) / f64::from(CELLS) - 0.5;
+        let height = |i: u32| 0.2 * (6.0 * at(i) + 9.0 * t).sin();
+        let corner = |i: u32| HandleState::point([at(i) + height(i), height(i), at(i / (CELLS + 1))], [0.0; 3]);
+        (0..(CELLS + 1) * (CELLS + 1)).map(corner).collect()
+    }
+
+    fn rain_on_a_wave() -> Particles {
+        let begin = wave(0.0);
+        let corners = |k: u32| {
+            let a = k / CELLS * (CELLS + 1) + k % CELLS;
+            [[a, a + CELLS + 1, a + 1], [a + 1, a + CELLS + 1, a + CELLS + 2]]
+        };
+        let surface = Surface {
+            name: "wave".into(),
+            carrier: Carrier::Points((0..begin.len() as u32).map(|index| HandleId { owner: 1, index }).collect()),
+            vertices: begin.iter().map(|state| state.position).collect(),
+            triangles: (0..CELLS * CELLS).flat_map(corners).collect(),
+            two_sided: true,
+            friction: 0.3,
+            restitution: 0.5,
+            thickness: 0.0,
+        };
+        let emitter = Emitter::cuboid([0.0, 0.6, 0.0], [0.5, 0.2, 0.5]).rate(20_000.0).speed(3.0).lifetime(1.0);
+        let mut rain = Particles::new("rain").emit(emitter);
+        let (friction, restitution, thickness) = (0.3, 0.5, 0.002);
+        let surface = Arc::new(surface);
+        rain.follow(vec![Guide::Obstacle { surface, friction, restitution, thickness, except: vec![] }]).unwrap();
+        rain
+    }
+
+    /// A tree that was refitted 100 times and one that is new in each step: the same bits.
+    #[test]
+    fn the_shape_of_the_tree_makes_no_difference() {
+        let run = |forget: bool| {
+            let mut rain = rain_on_a_wave();
+            let mut reports = vec![];
+            for i in 0..100 {
+                if forget {
+                    rain.work.triangles.forget_tree();
+                }
+                let t = f64::from(i) / 240.0;
+                let motion = Motion { begin: wave(t), end: wave(t + 1.0 / 240.0) };
+                let inputs = Inputs { loads: vec![], motions: vec![Some(motion)] };
+                reports.push(rain.step(1.0 / 240.0, &inputs).unwrap());
+            }
+            (rain.snapshot(None).to_bytes(), reports)
+        };
+        let refitted = run(false);
+        assert!(refitted.1.iter().map(|report| report.reactions.len()).sum::<usize>() > 1000);
+        assert!(refitted == run(true));
+    }
+
+    /// Boxes that meet, found by trying all.
+    #[test]
+    fn near_triangles_are_those_of_brute_force() {
+        let mut rain = rain_on_a_wave();
+        let mut near = vec![];
+        for i in 0..50 {
+            let t = f64::from(i) / 30.0;
+            let motions = [Some(Motion { begin: wave(t), end: wave(t + 0.02) })];
+            rain.work.triangles.sweep(&rain.guides, &motions, 0.01).unwrap();
+            let triangles = &rain.work.triangles;
+            let a = Vector3::new((0.7 * t).sin(), 0.3 * t.cos(), (1.3 * t).cos()) * 0.5;
+            let b = a + Vector3::new(0.1, -0.2, 0.05);
+            triangles.near(&a, &b, &mut near);
+            let query = Aabb::new(Vector::new(a.x, b.y, a.z), Vector::new(b.x, a.y, b.z));
+            let all = (0..triangles.swept.len() as u32).filter(|&k| {
+                use parry3d_f64::bounding_volume::BoundingVolume;
+                triangles.bounds(k).intersects(&query)
+            });
+            assert_eq!(near, all.collect::<Vec<_>>());
+        }
+    }
+}
