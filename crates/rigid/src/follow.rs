@@ -22,7 +22,7 @@ use crate::{
     RigidBodies,
     bodies::{Target, centre_of},
     convert::{rotation, vector},
-    mesh::{is_convex, repaired},
+    mesh::{Mesh, is_convex, repaired},
     shape::check_points,
 };
 
@@ -154,24 +154,12 @@ impl RigidBodies {
                     "a handle of a body that moves freely",
                 ))
             }
-            Guide::Obstacle { surface, .. } => {
+            Guide::Obstacle { surface, thickness, .. } => {
                 debug_assert!(matches!(surface.carrier, Carrier::Frame(_)), "`check_guides` refuses others");
                 let of = format!("guide {number}, surface `{}`", surface.name);
                 check_points(&of, &surface.vertices)?;
                 let mesh = repaired(&of, &surface.vertices, &surface.triangles)?;
-                let convex = !surface.two_sided && is_convex(&mesh);
-                let closed = mesh.open.is_none() && !surface.two_sided;
-                let vertices: Vec<_> = mesh.vertices.iter().map(|&v| Vector::from_array(v)).collect();
-                if convex && let Some(hull) = SharedShape::convex_hull(&vertices) {
-                    return Ok(Some(hull));
-                }
-                let flags = if closed {
-                    TriMeshFlags::ORIENTED | TriMeshFlags::FIX_INTERNAL_EDGES
-                } else {
-                    TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED
-                };
-                let shape = SharedShape::trimesh_with_flags(vertices, mesh.triangles, flags);
-                shape.map(Some).map_err(|error| SimulatorError::refused(of, error, "a mesh rapier takes"))
+                obstacle_shape(&of, mesh, surface.two_sided, *thickness).map(Some)
             }
         }
     }
@@ -185,7 +173,8 @@ impl RigidBodies {
         if !except.is_empty() {
             hooks |= ActiveHooks::FILTER_CONTACT_PAIRS;
         }
-        let collider = ColliderBuilder::new(shape).contact_skin(*thickness).active_hooks(hooks);
+        let skin = if shape.as_trimesh().is_some() { *thickness } else { 0.0 };
+        let collider = ColliderBuilder::new(shape).contact_skin(skin).active_hooks(hooks);
         let collider = self.state.colliders.insert_with_parent(collider, body, &mut self.state.bodies);
         let except = except.iter().filter_map(|handle| match self.targets[handle.index as usize] {
             Target::Frame(body) | Target::Point(body, _) => Some(body),
@@ -302,6 +291,31 @@ impl RigidBodies {
             }
         }
     }
+}
+
+/// A convex surface becomes a solid, which nothing can get caught in; any other its triangles.
+///
+/// The thickness of a solid is rounded onto it: with a `contact_skin` of more than 2 cm rapier loses
+/// contact points of hulls, and what lies on them rocks.
+fn obstacle_shape(of: &str, mesh: Mesh, two_sided: bool, thickness: f64) -> Result<SharedShape, SimulatorError> {
+    let vertices: Vec<_> = mesh.vertices.iter().map(|&v| Vector::from_array(v)).collect();
+    if !two_sided && is_convex(&mesh) {
+        let solid = if thickness > 0.0 {
+            SharedShape::round_convex_hull(&vertices, thickness)
+        } else {
+            SharedShape::convex_hull(&vertices)
+        };
+        if let Some(solid) = solid {
+            return Ok(solid);
+        }
+    }
+    let flags = if mesh.open.is_none() && !two_sided {
+        TriMeshFlags::ORIENTED | TriMeshFlags::FIX_INTERNAL_EDGES
+    } else {
+        TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED
+    };
+    SharedShape::trimesh_with_flags(vertices, mesh.triangles, flags)
+        .map_err(|error| SimulatorError::refused(of, error, "a mesh rapier takes"))
 }
 
 /// Reactions as the report has them.
