@@ -6,12 +6,12 @@ use crate::colour::unit_hash;
 use crate::drawing::Face;
 use crate::shade::line;
 
-/// Width of the frame's boards, relative to the face's shorter side [-].
+/// Width of the frame's boards, relative to the face's shorter side `[-]`.
 const FRAME: f32 = 0.15;
 /// Half a gap between boards, likewise.
 const GAP: f32 = 0.009;
 
-/// Colour of a face at `place` [m]. Lines are averaged over a pixel's `footprint` [m], so that distant crates do not
+/// Colour of a face at `place` `[m]`. Lines are averaged over a pixel's `footprint` `[m]`, so that distant crates do not
 /// glitter.
 pub(crate) fn boards(wood: Vector3<f32>, [u, v]: [f32; 2], face: &Face, seed: u64, footprint: f32) -> Vector3<f32> {
     let [width, height] = face.size;

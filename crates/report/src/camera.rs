@@ -18,26 +18,26 @@ pub struct Camera {
 /// wherever in the world the scene is.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
-    /// Centre of the framed region, in the world [m].
+    /// Centre of the framed region, in the world `[m]`.
     pub origin: Vector3<f64>,
-    /// Half the diagonal of the framed region [m].
+    /// Half the diagonal of the framed region `[m]`.
     pub radius: f32,
-    /// Corners of the framed region, relative to `origin` [m].
+    /// Corners of the framed region, relative to `origin` `[m]`.
     pub corners: [Vector3<f32>; 8],
     pub eye: Vector3<f32>,
     pub right: Vector3<f32>,
     pub up: Vector3<f32>,
     pub back: Vector3<f32>,
-    /// Distance of the picture plane [pixels].
+    /// Distance of the picture plane `[pixels]`.
     pub focal: f32,
     pub width: u32,
     pub height: u32,
-    /// Nothing nearer is drawn [m].
+    /// Nothing nearer is drawn `[m]`.
     pub near: f32,
 }
 
 impl Camera {
-    /// Frames the box from `bounds[0]` to `bounds[1]` [m], seen from a little above and from the right, with a field of
+    /// Frames the box from `bounds[0]` to `bounds[1]` `[m]`, seen from a little above and from the right, with a field of
     /// view of 30 degrees and a margin of 0.05.
     pub fn framing(bounds: [[f64; 3]; 2]) -> Self {
         Camera { bounds, direction: [0.55, 0.35, 1.0], field_of_view: 30.0, margin: 0.05 }
@@ -48,12 +48,12 @@ impl Camera {
         Camera { direction, ..self }
     }
 
-    /// Vertical opening angle [degrees], between 1 and 120. Small angles look from afar.
+    /// Vertical opening angle `[degrees]`, between 1 and 120. Small angles look from afar.
     pub fn field_of_view(self, degrees: f64) -> Self {
         Camera { field_of_view: degrees, ..self }
     }
 
-    /// Part of the picture that stays free at each side [-], from 0 to 0.4.
+    /// Part of the picture that stays free at each side `[-]`, from 0 to 0.4.
     pub fn margin(self, margin: f64) -> Self {
         Camera { margin, ..self }
     }
@@ -124,20 +124,20 @@ fn check_range(
 }
 
 impl View {
-    /// Across [m], up [m] and away from the eye [m].
+    /// Across `[m]`, up `[m]` and away from the eye `[m]`.
     pub fn to_camera(&self, point: Vector3<f32>) -> [f32; 3] {
         let p = point - self.eye;
         [p.dot(&self.right), p.dot(&self.up), -p.dot(&self.back)]
     }
 
-    /// Direction through the place (x, y) of the picture [pixels], one metre deep.
+    /// Direction through the place (x, y) of the picture `[pixels]`, one metre deep.
     pub fn ray(&self, x: f32, y: f32) -> Vector3<f32> {
         let across = (x - 0.5 * self.width as f32) / self.focal;
         let upward = (0.5 * self.height as f32 - y) / self.focal;
         across * self.right + upward * self.up - self.back
     }
 
-    /// Where a point in front of the eye is seen, in multiples of pixels, and its inverse depth [1/m].
+    /// Where a point in front of the eye is seen, in multiples of pixels, and its inverse depth `[1/m]`.
     pub fn project(&self, [x, y, depth]: [f32; 3], samples: f32) -> [f32; 3] {
         let w = 1.0 / depth;
         let half = [0.5 * self.width as f32, 0.5 * self.height as f32];

@@ -23,7 +23,7 @@ impl Colour {
     pub const PAPER: Colour = Colour([214, 212, 208]);
 
     /// A neighbour of this colour, for the `seed`-th of many alike: brighter or darker, warmer or cooler by up to
-    /// `amount` [-] of each channel.
+    /// `amount` `[-]` of each channel.
     pub fn varied(self, seed: u64, amount: f32) -> Self {
         let brightness = 1.0 + amount * (2.0 * unit_hash(seed as u32, 1) - 1.0);
         let warmth = 0.4 * amount * (2.0 * unit_hash(seed as u32, 2) - 1.0);
@@ -45,11 +45,20 @@ pub(crate) struct Encoder {
     levels: Vec<u8>,
 }
 
+/// Entries for each unit of light: coarser than the darkest sRGB levels by a level.
+const STEPS: f32 = 4095.0;
+/// All light beyond is white.
+const WHITE: f32 = 2.0;
+/// Light up to here is reproduced; brighter light bends towards white instead of being cut off.
+const SHOULDER: f32 = 0.7;
+
 impl Encoder {
     pub fn new() -> Self {
-        let levels = (0..=4095)
+        let levels = (0..=(WHITE * STEPS) as usize)
             .map(|i| {
-                let c = i as f32 / 4095.0;
+                let light = i as f32 / STEPS;
+                let rest = 1.0 - SHOULDER;
+                let c = if light < SHOULDER { light } else { 1.0 - rest * (-(light - SHOULDER) / rest).exp() };
                 let encoded = if c <= 0.0031308 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
                 (255.0 * encoded + 0.5) as u8
             })
@@ -59,7 +68,7 @@ impl Encoder {
 
     pub fn encode(&self, light: Vector3<f32>) -> [u8; 3] {
         // A float turned into an index saturates, and NaN becomes 0.
-        light.map(|c| self.levels[((c * 4095.0 + 0.5) as usize).min(4095)]).into()
+        light.map(|c| self.levels[((c * STEPS + 0.5) as usize).min(self.levels.len() - 1)]).into()
     }
 }
 
@@ -76,12 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encoding_undoes_linearising() {
+    fn encoding_undoes_linearising_below_the_shoulder() {
         let encoder = Encoder::new();
-        for level in 0..=255u8 {
-            // 4096 steps are coarser than the darkest sRGB levels.
+        for level in 0..=217u8 {
             let back = encoder.encode(Colour([level; 3]).linear())[0];
             assert!(back.abs_diff(level) <= 1, "{level} came back as {back}");
         }
+        let bright: Vec<u8> = (7..40).map(|tenths| encoder.encode(Vector3::repeat(0.1 * tenths as f32))[0]).collect();
+        assert!(bright.is_sorted() && bright.ends_with(&[255]), "{bright:?}");
     }
 }

@@ -13,7 +13,7 @@ pub struct Look {
     pub colour: Colour,
     /// What is painted on it.
     pub finish: Finish,
-    /// Strength of the highlight, 0 (chalk) to 1 (wet) [-].
+    /// Strength of the highlight, 0 (chalk) to 1 (wet) `[-]`.
     pub gloss: f32,
     /// Tells alike things apart: grain and tint of boards.
     pub seed: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Surface {
     pub faces: Vec<Face>,
 }
 
-/// A triangle's place on its rectangular face [m].
+/// A triangle's place on its rectangular face `[m]`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Face {
     pub corners: [[f32; 2]; 3],
@@ -67,13 +67,13 @@ pub(crate) struct Face {
     pub number: u32,
 }
 
-/// Edges of a [`Shape`] with a smaller angle between their faces are shaded as one smooth surface [degrees].
+/// Edges of a [`Shape`] with a smaller angle between their faces are shaded as one smooth surface `[degrees]`.
 const CREASE: f64 = 35.0;
 /// The same for [`Drawing::mesh`]: folds of cloth are round.
 const CREASE_OF_CLOTH: f64 = 75.0;
 
 impl Shape {
-    /// A shape from vertices [m] and triangles. Edges whose faces meet at more than 35 degrees stay sharp.
+    /// A shape from vertices `[m]` and triangles. Edges whose faces meet at more than 35 degrees stay sharp.
     ///
     /// Triangles with a vertex that is not finite are not drawn; [`crate::Film::skipped`] counts them.
     ///
@@ -84,7 +84,7 @@ impl Shape {
         Shape::with_crease(vertices, triangles, CREASE)
     }
 
-    /// As [`Shape::new`], sharp above `crease` [degrees]: 0 shows every facet, 180 none.
+    /// As [`Shape::new`], sharp above `crease` `[degrees]`: 0 shows every facet, 180 none.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Shape {
         Ok(Shape(Arc::new(Surface { vertices, triangles: triangles.to_vec(), normals, faces: vec![] })))
     }
 
-    /// A box with these half extents [m], whose faces can carry [`Finish::Boards`].
+    /// A box with these half extents `[m]`, whose faces can carry [`Finish::Boards`].
     ///
     /// # Errors
     ///
@@ -137,7 +137,7 @@ impl Shape {
     }
 }
 
-/// Everything that one picture shows, in world coordinates [m] with Y up.
+/// Everything that one picture shows, in world coordinates `[m]` with Y up.
 ///
 /// Things that are not finite are left out of the picture rather than spoiling it; [`crate::Film::skipped`] tells how
 /// many.
@@ -165,12 +165,12 @@ impl Drawing {
         Drawing::default()
     }
 
-    /// An endless ground at this height [m].
+    /// An endless ground at this height `[m]`.
     pub fn on_ground(height: f64) -> Self {
         Drawing { ground: Some(height), ..Drawing::default() }
     }
 
-    /// Adds a rigid body: `shape` turned by the quaternion `rotation` (x, y, z, w), then moved to `position` [m].
+    /// Adds a rigid body: `shape` turned by the quaternion `rotation` (x, y, z, w), then moved to `position` `[m]`.
     pub fn body(&mut self, shape: &Shape, position: [f64; 3], rotation: [f64; 4], look: Look) -> &mut Self {
         let rotation = UnitQuaternion::new_normalize(Quaternion::from(rotation));
         let pose = Isometry3::from_parts(Translation3::from(position), rotation);
@@ -182,7 +182,7 @@ impl Drawing {
         self.push(Geometry::Body { shape: shape.clone(), pose: Isometry3::identity() }, look)
     }
 
-    /// Adds a deforming mesh such as cloth: vertices [m] in world coordinates, triangles; both sides are seen.
+    /// Adds a deforming mesh such as cloth: vertices `[m]` in world coordinates, triangles; both sides are seen.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl Drawing {
         Ok(self.push(Geometry::Body { shape, pose: Isometry3::identity() }, look))
     }
 
-    /// Adds little balls of this radius [m] (drops, hail, particles), each at least a pixel wide; also large single
+    /// Adds little balls of this radius `[m]` (drops, hail, particles), each at least a pixel wide; also large single
     /// balls, which are perfectly round.
     pub fn points(&mut self, positions: &[[f64; 3]], radius: f64, look: Look) -> &mut Self {
         self.push(Geometry::Points { positions: positions.to_vec(), radius }, look)
@@ -210,7 +210,7 @@ impl Drawing {
 }
 
 /// For each corner the mean of the normals around its vertex, weighted by angle, of those faces that meet the corner's
-/// own face at less than `crease` [degrees].
+/// own face at less than `crease` `[degrees]`.
 fn corner_normals(vertices: &[Vector3<f64>], triangles: &[[u32; 3]], crease: f64) -> Vec<[Vector3<f32>; 3]> {
     let corner = |t: &[u32; 3], k: usize| vertices[t[k % 3] as usize];
     let flat: Vec<Vector3<f64>> = triangles

@@ -58,9 +58,9 @@ pub enum PictureError {
     /// The camera cannot frame these bounds.
     #[error("bounds to frame must be finite with minimum <= maximum, got {minimum:?} to {maximum:?}")]
     Bounds {
-        /// Lower corner [m].
+        /// Lower corner `[m]`.
         minimum: [f64; 3],
-        /// Upper corner [m].
+        /// Upper corner `[m]`.
         maximum: [f64; 3],
     },
     /// The camera needs a direction to look from.
@@ -94,7 +94,7 @@ pub enum PictureError {
     ShapeSize {
         /// Which generator.
         shape: &'static str,
-        /// What was given [m].
+        /// What was given `[m]`.
         sizes: Vec<f64>,
     },
     /// A film that never got a frame has no picture.

@@ -11,13 +11,13 @@ use crate::{Image, PictureError};
 /// Sizes and speed of a film.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Picture {
-    /// Width of the film [pixels]. Default 640.
+    /// Width of the film `[pixels]`. Default 640.
     pub width: u32,
-    /// Height of the film [pixels]. Default 400.
+    /// Height of the film `[pixels]`. Default 400.
     pub height: u32,
-    /// Frames by second of simulated time, at most 50 [1/s]. Default 24.
+    /// Frames by second of simulated time, at most 50 `[1/s]`. Default 24.
     pub frames_per_second: f64,
-    /// Width and height of the PNG [pixels]. Default 960 x 600.
+    /// Width and height of the PNG `[pixels]`. Default 960 x 600.
     pub still: [u32; 2],
     /// Which frame becomes the PNG; by default one near the middle.
     pub still_frame: Option<usize>,
@@ -38,7 +38,7 @@ pub struct Film {
     frames: usize,
     skipped: usize,
     kept: Vec<(usize, Drawing)>,
-    /// Distance of the drawings that are kept [frames].
+    /// Distance of the drawings that are kept `[frames]`.
     stride: usize,
 }
 
@@ -68,7 +68,7 @@ impl Film {
         Ok(Film { picture, view, still_view, strip, frames: 0, skipped: 0, kept: vec![], stride: 1 })
     }
 
-    /// Whether the next frame belongs at or before `time` [s]; the first one belongs at 0.
+    /// Whether the next frame belongs at or before `time` `[s]`; the first one belongs at 0.
     pub fn is_due(&self, time: f64) -> bool {
         // A step may end a rounding error before a frame's time.
         time * self.picture.frames_per_second >= self.frames as f64 - 1e-6
@@ -140,14 +140,16 @@ struct Strip {
     shown: u64,
     frames: u64,
     palette: Option<Palette>,
-    /// Mean squared error of the palette when it was made [levels²].
+    /// Mean squared error of the palette when it was made `[levels²]`.
     palette_error: f64,
     /// The true colour of each pixel when it was last drawn.
     last: Vec<[u8; 3]>,
 }
 
-/// Pixels that changed by no more than this are left as they are [levels].
-const UNSEEN: u8 = 3;
+/// Pixels that changed by no more than this are left as they are `[levels]`.
+const UNSEEN: u8 = 1;
+/// Depth of the pattern between colours of the palette `[levels]`.
+const DITHER: i16 = 8;
 /// A palette is replaced when its squared error exceeds this many times the first one, plus a few levels².
 const WORN: f64 = 1.5;
 
@@ -183,7 +185,8 @@ impl Strip {
         for row in corner[1]..corner[1] + size[1] {
             let first = row * usize::from(self.size[0]) + corner[0];
             for at in first..first + size[0] {
-                buffer.push(if moved[at] { palette.index(pixels[at]) } else { COLOURS as u8 });
+                let place = [at % usize::from(self.size[0]), row];
+                buffer.push(if moved[at] { palette.index(dithered(pixels[at], place)) } else { COLOURS as u8 });
             }
         }
         // A transparent index has to be in the palette, whatever its colour.
@@ -217,11 +220,19 @@ impl Strip {
     }
 
     fn finish(self) -> Result<Vec<u8>, PictureError> {
-        Ok(self.encoder.into_inner().map_err(gif::EncodingError::from)?)
+        Ok(self.encoder.into_inner()?)
     }
 }
 
-/// Mean over the pixels that count [levels²].
+/// Brightens or darkens a pixel by its place, so that what lies between two colours of the palette becomes a fine
+/// pattern of both: flat ground then looks the same through every palette.
+fn dithered(pixel: [u8; 3], [x, y]: [usize; 2]) -> [u8; 3] {
+    const PATTERN: [[i16; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
+    let shift = (2 * PATTERN[y % 4][x % 4] - 15) * DITHER / 30;
+    pixel.map(|c| (i16::from(c) + shift).clamp(0, 255) as u8)
+}
+
+/// Mean over the pixels that count `[levels²]`.
 fn squared_error(palette: &mut Palette, pixels: &[[u8; 3]], counts: &[bool]) -> f64 {
     let (mut sum, mut count) = (0u64, 0u64);
     for (&pixel, _) in pixels.iter().zip(counts).filter(|(_, counts)| **counts) {

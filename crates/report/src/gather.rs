@@ -2,9 +2,10 @@
 
 use nalgebra::{Point3, Vector3};
 
+use crate::colour::unit_hash;
 use crate::drawing::{Drawing, Geometry};
 
-/// A triangle with normals at its corners [m].
+/// A triangle with normals at its corners `[m]`.
 pub(crate) struct Facet {
     pub corners: [Vector3<f32>; 3],
     pub normals: [Vector3<f32>; 3],
@@ -14,23 +15,25 @@ pub(crate) struct Facet {
     pub triangle: u32,
 }
 
-/// A ball [m].
+/// A ball `[m]`.
 pub(crate) struct Sphere {
     pub centre: Vector3<f32>,
     pub radius: f32,
+    /// Tells one of many from its neighbours, 0 to 1 `[-]`; a single one has 0.375, which changes nothing.
+    pub tint: f32,
     pub item: u32,
 }
 
 pub(crate) struct Scene {
     pub facets: Vec<Facet>,
     pub spheres: Vec<Sphere>,
-    /// Height of the ground [m].
+    /// Height of the ground `[m]`.
     pub ground: Option<f32>,
     /// How many triangles and points were left out.
     pub skipped: usize,
 }
 
-/// Triangles and points that are not finite, or further than this from the centre of view [m], are left out: beyond,
+/// Triangles and points that are not finite, or further than this from the centre of view `[m]`, are left out: beyond,
 /// products of single-precision coordinates overflow.
 const FARTHEST: f32 = 1e9;
 
@@ -62,10 +65,11 @@ pub(crate) fn gather(drawing: &Drawing, origin: Vector3<f64>) -> Scene {
             Geometry::Points { positions, radius } => {
                 let radius = *radius as f32;
                 let sized = radius > 0.0 && radius < FARTHEST;
-                for &position in positions {
+                for (number, &position) in (0..).zip(positions) {
                     let centre = (Vector3::from(position) - origin).cast::<f32>();
                     if sized && drawable(&centre) {
-                        scene.spheres.push(Sphere { centre, radius, item });
+                        let tint = if positions.len() > 1 { unit_hash(number, item) } else { 0.375 };
+                        scene.spheres.push(Sphere { centre, radius, tint, item });
                     } else {
                         scene.skipped += 1;
                     }

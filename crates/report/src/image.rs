@@ -14,7 +14,7 @@ pub struct Image {
 /// fades of an empty scene stay below.
 const DETAIL_LEVELS: u8 = 16;
 
-/// An image with a smaller fraction of detail is blank [-]: 64 pixels of 640 x 400.
+/// An image with a smaller fraction of detail is blank `[-]`: 64 pixels of 640 x 400.
 pub(crate) const BLANK_BELOW: f64 = 1.0 / 4000.0;
 
 impl Image {
@@ -56,7 +56,7 @@ impl Image {
         self.pixels[(y * self.width + x) as usize]
     }
 
-    /// Fraction of pixels that differ from the pixel left of them or above by more than 16 of 255 levels [-].
+    /// Fraction of pixels that differ from the pixel left of them or above by more than 16 of 255 levels `[-]`.
     pub fn detail(&self) -> f64 {
         let stands_out = |a: [u8; 3], b: [u8; 3]| (0..3).any(|k| a[k].abs_diff(b[k]) > DETAIL_LEVELS);
         let width = self.width as usize;

@@ -30,7 +30,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
 
-    /// Simulated time [s]; each example has a default of its own.
+    /// Simulated time in seconds; each example has a default of its own.
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
@@ -65,7 +65,7 @@ impl Options {
         Alone::parse().options
     }
 
-    /// Simulated time [s]: what `--seconds` says, else `full`, or `quick` under `--quick`.
+    /// Simulated time `[s]`: what `--seconds` says, else `full`, or `quick` under `--quick`.
     pub fn seconds_or(&self, full: f64, quick: f64) -> f64 {
         self.seconds.unwrap_or(if self.quick { quick } else { full })
     }

@@ -92,9 +92,9 @@ impl Box {
     fn of(groups: &[Group], begin: usize) -> Self {
         let count: f32 = groups.iter().map(|g| g.count).sum::<f32>().max(1.0);
         let mean = [0, 1, 2].map(|k| groups.iter().map(|g| g.mean[k] * g.count).sum::<f32>() / count);
-        // The root of the count: small but colourful things get their colours too.
+        // A power of the count: small but colourful things get their colours too.
         let by_axis =
-            [0, 1, 2].map(|k| groups.iter().map(|g| g.count.sqrt() * (g.mean[k] - mean[k]).powi(2)).sum::<f32>());
+            [0, 1, 2].map(|k| groups.iter().map(|g| g.count.powf(0.75) * (g.mean[k] - mean[k]).powi(2)).sum::<f32>());
         let axis = (0..3).max_by(|&a, &b| by_axis[a].total_cmp(&by_axis[b])).unwrap_or(0);
         let scatter = if groups.len() > 1 { by_axis.iter().sum() } else { 0.0 };
         Box { begin, end: begin + groups.len(), mean, axis, scatter }

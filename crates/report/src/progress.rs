@@ -11,25 +11,20 @@ pub struct Progress {
     begin: Instant,
 }
 
-/// Ticks of the bar: its resolution, whatever the run's length.
+/// Ticks of the bar by second of simulated time.
 const TICKS: u64 = 1000;
 
 impl Progress {
     pub(crate) fn new(name: &str, seconds: f64) -> Self {
         let style = ProgressStyle::with_template("{prefix} {bar:30} {msg}")
             .map_or_else(|_| ProgressStyle::default_bar(), |style| style.progress_chars("=> "));
-        let bar = ProgressBar::new(TICKS).with_style(style).with_prefix(name.to_string());
+        let length = TICKS.max((seconds * TICKS as f64) as u64);
+        let bar = ProgressBar::new(length).with_style(style).with_prefix(name.to_string());
         bar.set_message(format!("0.00 / {seconds:.2} s"));
         Progress { bar: bar.with_finish(indicatif::ProgressFinish::AndClear), begin: Instant::now() }
-            .with_length(seconds)
     }
 
-    fn with_length(self, seconds: f64) -> Self {
-        self.bar.set_length(TICKS.max((seconds * TICKS as f64) as u64));
-        self
-    }
-
-    /// Shows that the simulation has reached `time` [s]; `words` follow the real-time factor
+    /// Shows that the simulation has reached `time` `[s]`; `words` follow the real-time factor
     /// ("iterations 3, gap 0.1 mm").
     pub fn update(&self, time: f64, words: &str) {
         if self.bar.is_hidden() {

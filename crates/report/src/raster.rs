@@ -18,6 +18,41 @@ pub(crate) struct Visibility {
     pub samples: usize,
 }
 
+/// One of the things seen in a pixel.
+pub(crate) struct Seen {
+    pub id: Id,
+    /// Middle of the samples that show it `[pixels]`.
+    pub at: [f32; 2],
+    /// Their share of the pixel `[-]`.
+    pub share: f32,
+}
+
+impl Visibility {
+    /// Lists what one pixel shows; what fills several samples comes once.
+    pub fn seen_in_pixel(&self, row: usize, column: usize, seen: &mut Vec<Seen>) {
+        seen.clear();
+        let n = self.samples;
+        let first = row * n * self.columns + column * n;
+        for k in 0..n {
+            for (l, &id) in self.ids[first + k * self.columns..][..n].iter().enumerate() {
+                let place = [l as f32 + 0.5, k as f32 + 0.5];
+                match seen.iter_mut().find(|seen| seen.id == id) {
+                    Some(Seen { at, share, .. }) => {
+                        *at = [at[0] + place[0], at[1] + place[1]];
+                        *share += 1.0;
+                    }
+                    None => seen.push(Seen { id, at: place, share: 1.0 }),
+                }
+            }
+        }
+        for Seen { at, share, .. } in seen.iter_mut() {
+            let scale = 1.0 / (*share * n as f32);
+            *at = [column as f32 + at[0] * scale, row as f32 + at[1] * scale];
+            *share /= (n * n) as f32;
+        }
+    }
+}
+
 /// Places this many picture sizes away are cut off before they become whole numbers.
 const GUARD: f32 = 4.0;
 /// Parts of a sample to which corners are rounded: neighbours round alike, so no gap opens between them.

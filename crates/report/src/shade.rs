@@ -7,7 +7,7 @@ use crate::camera::{Camera, View};
 use crate::colour::Encoder;
 use crate::drawing::{Drawing, Finish, Geometry, Look};
 use crate::gather::{Facet, Scene, Sphere, gather};
-use crate::raster::{FIRST_FACET, GROUND, Id, NOTHING, Visibility, rasterise};
+use crate::raster::{FIRST_FACET, GROUND, Id, NOTHING, Seen, Visibility, rasterise};
 use crate::shadow::ShadowMap;
 use crate::{Image, PictureError};
 
@@ -16,14 +16,14 @@ type Light = Vector3<f32>;
 /// Sunlight on a surface that faces it, relative to white.
 const SUN: [f32; 3] = [1.02, 0.94, 0.80];
 /// Light of the whole open sky.
-const SKY: [f32; 3] = [0.34, 0.39, 0.46];
+const SKY: [f32; 3] = [0.36, 0.40, 0.46];
 /// Light thrown back by the ground, on surfaces that face down.
 const GLOW: [f32; 3] = [0.15, 0.135, 0.115];
 /// How much light the ground throws back.
-const GROUND_COLOUR: [f32; 3] = [0.50, 0.495, 0.485];
+const GROUND_COLOUR: [f32; 3] = [0.60, 0.595, 0.585];
 /// Background at and above the horizon.
-const HORIZON: [f32; 3] = [0.62, 0.655, 0.69];
-const ZENITH: [f32; 3] = [0.25, 0.36, 0.52];
+const HORIZON: [f32; 3] = [0.74, 0.765, 0.79];
+const ZENITH: [f32; 3] = [0.30, 0.42, 0.58];
 
 /// How finely light is computed.
 #[derive(Debug, Clone, Copy)]
@@ -36,13 +36,17 @@ pub(crate) struct Quality {
     pub sky_directions: usize,
     /// Texels of each of their maps, a side.
     pub sky_size: usize,
+    /// Pixels, a side, that share the light of the sky where they show the same facet or the ground.
+    pub sky_block: usize,
 }
 
 impl Quality {
     /// For frames of a film.
-    pub const FILM: Quality = Quality { samples: 2, shadow_size: 1024, sky_directions: 12, sky_size: 128 };
+    pub const FILM: Quality =
+        Quality { samples: 2, shadow_size: 1024, sky_directions: 16, sky_size: 128, sky_block: 2 };
     /// For the one picture that people see first.
-    pub const STILL: Quality = Quality { samples: 3, shadow_size: 2048, sky_directions: 48, sky_size: 256 };
+    pub const STILL: Quality =
+        Quality { samples: 3, shadow_size: 2048, sky_directions: 48, sky_size: 160, sky_block: 1 };
 }
 
 /// Draws one picture: `width` x `height` pixels, each the mean of `samples` x `samples` places (2 is good).
@@ -68,7 +72,8 @@ pub fn render(
 pub(crate) fn render_with(drawing: &Drawing, view: &View, quality: Quality) -> Result<(Image, usize), PictureError> {
     let scene = gather(drawing, view.origin);
     let visibility = rasterise(&scene, view, quality.samples as usize);
-    let painter = Painter { drawing, view, scene: &scene, lights: Lights::cast(&scene, view, quality) };
+    let lights = Lights::cast(&scene, view, quality);
+    let painter = Painter { drawing, view, scene: &scene, lights, quality };
     let image = Image::new(view.width, view.height, painter.paint(&visibility))?;
     Ok((image, scene.skipped))
 }
@@ -99,23 +104,23 @@ impl Lights {
         Lights { sun: ShadowMap::cast(scene, view, sun, quality.shadow_size), sky, open_sky }
     }
 
-    /// Light that reaches a point [-]: from the sun, and from sky and ground.
-    fn at(&self, point: Vector3<f32>, normal: Vector3<f32>, flat: Vector3<f32>) -> (f32, Light) {
+    /// Sunlight that reaches a point of a surface `[-]`.
+    fn sun(&self, point: Vector3<f32>, normal: Vector3<f32>, flat: Vector3<f32>) -> f32 {
         let facing = normal.dot(&self.sun.direction);
-        let sun = if facing > 0.0 && flat.dot(&self.sun.direction) > 0.0 {
-            facing * self.sun.light(point, flat)
-        } else {
-            0.0
-        };
-        let sky: f32 = self
-            .sky
-            .iter()
-            .map(|map| (normal.dot(&map.direction), map))
-            .filter(|(facing, _)| *facing > 0.0)
-            .map(|(facing, map)| facing * map.clear(point, flat))
-            .sum();
+        if facing > 0.0 && flat.dot(&self.sun.direction) > 0.0 { facing * self.sun.light(point, flat) } else { 0.0 }
+    }
+
+    /// Light from all around: from those parts of the sky that a point sees, and from the ground.
+    fn around(&self, point: Vector3<f32>, normal: Vector3<f32>, flat: Vector3<f32>) -> Light {
+        let mut sky = 0.0;
+        for map in &self.sky {
+            let facing = normal.dot(&map.direction);
+            if facing > 0.0 {
+                sky += facing * map.clear(point, flat);
+            }
+        }
         let below = 0.5 - 0.5 * normal.y;
-        (sun, sky / self.open_sky * Light::from(SKY) + below * Light::from(GLOW))
+        sky / self.open_sky * Light::from(SKY) + below * Light::from(GLOW)
     }
 }
 
@@ -124,64 +129,65 @@ struct Painter<'a> {
     view: &'a View,
     scene: &'a Scene,
     lights: Lights,
+    quality: Quality,
 }
+
+/// Light from all around, once it is known, for the pixels of a block that show the same thing.
+type Around = Option<Light>;
 
 impl Painter<'_> {
     fn paint(&self, visibility: &Visibility) -> Vec<[u8; 3]> {
         let (n, encoder) = (visibility.samples, Encoder::new());
         let mut pixels = Vec::with_capacity(visibility.ids.len() / (n * n));
-        let mut seen: Vec<(Id, [f32; 2], f32)> = Vec::with_capacity(n * n);
+        let mut seen = Vec::with_capacity(n * n);
+        let block = self.quality.sky_block;
+        let mut blocks: Vec<(Id, Around)> = vec![];
         for row in 0..self.view.height as usize {
+            if row % block == 0 {
+                blocks.clear();
+                blocks.resize(self.view.width as usize / block + 1, (NOTHING, None));
+            }
             for column in 0..self.view.width as usize {
-                // Each thing seen in this pixel is shaded once, in the middle of its samples.
-                seen.clear();
-                for (sample_row, sample_column) in (0..n * n).map(|k| (row * n + k / n, column * n + k % n)) {
-                    let id = visibility.ids[sample_row * visibility.columns + sample_column];
-                    let place = [sample_column, sample_row].map(|k| k as f32 + 0.5);
-                    match seen.iter_mut().find(|(known, _, _)| *known == id) {
-                        Some((_, sum, count)) => {
-                            *sum = [sum[0] + place[0], sum[1] + place[1]];
-                            *count += 1.0;
-                        }
-                        None => seen.push((id, place, 1.0)),
-                    }
-                }
+                visibility.seen_in_pixel(row, column, &mut seen);
                 let mut light = Light::zeros();
-                for &(id, sum, count) in &seen {
-                    let [x, y] = sum.map(|s| s / (count * n as f32));
-                    light += count * self.colour(id, x, y);
+                for &Seen { id, at: [x, y], share } in &seen {
+                    let known = &mut blocks[column / block];
+                    if known.0 != id || block == 1 {
+                        *known = (id, None);
+                    }
+                    light += share * self.colour(id, x, y, &mut known.1);
                 }
-                pixels.push(encoder.encode(shoulder(light / (n * n) as f32)));
+                pixels.push(encoder.encode(light));
             }
         }
         pixels
     }
 
-    fn colour(&self, id: Id, x: f32, y: f32) -> Light {
+    fn colour(&self, id: Id, x: f32, y: f32, around: &mut Around) -> Light {
         let ray = self.view.ray(x, y);
         let facets = self.scene.facets.len();
         match id {
             NOTHING => background(ray),
-            GROUND => self.ground(ray),
+            GROUND => self.ground(ray, around),
             id => match (id - FIRST_FACET) as usize {
-                facet if facet < facets => self.facet(&self.scene.facets[facet], ray),
+                facet if facet < facets => self.facet(&self.scene.facets[facet], ray, around),
                 sphere => self.sphere(&self.scene.spheres[sphere - facets], ray),
             },
         }
     }
 
     /// Light grey slabs that fade into the background far from the scene.
-    fn ground(&self, ray: Vector3<f32>) -> Light {
+    fn ground(&self, ray: Vector3<f32>, around: &mut Around) -> Light {
         let view = self.view;
         let depth = (self.scene.ground.unwrap_or_default() - view.eye.y) / ray.y;
         let point = view.eye + depth * ray;
-        let far = (point.x.hypot(point.z) / view.radius - 1.2) / 4.0;
+        let far = ((point.x * point.x + point.z * point.z).sqrt() / view.radius - 1.2) / 4.0;
         let haze = smooth_step(far);
         let behind = background(ray);
         if haze >= 1.0 {
             return behind;
         }
-        let (sun, around) = self.lights.at(point, Vector3::y(), Vector3::y());
+        let (sun, around) = self.light(point, Vector3::y(), Vector3::y(), around);
         let world = [f64::from(point.x) + view.origin.x, f64::from(point.z) + view.origin.z];
         // A pixel's width on the ground, longer where it is seen at a flat angle.
         let footprint = [ray.x, ray.z].map(|along| depth / view.focal * (1.0 + (along / ray.y).abs() * ray.norm()));
@@ -190,7 +196,7 @@ impl Painter<'_> {
         lit.lerp(&behind, haze)
     }
 
-    fn facet(&self, facet: &Facet, ray: Vector3<f32>) -> Light {
+    fn facet(&self, facet: &Facet, ray: Vector3<f32>, around: &mut Around) -> Light {
         let [a, b, c] = facet.corners;
         let (ab, ac, to_eye) = (b - a, c - a, self.view.eye - a);
         let across = ab.cross(&ac);
@@ -217,7 +223,8 @@ impl Painter<'_> {
             let footprint = depth / self.view.focal / smooth.dot(&-ray.normalize()).abs().max(0.2);
             colour = boards(colour, place, face, item.look.seed, footprint);
         }
-        self.lit(point, smooth, flat, ray, colour, &item.look)
+        let light = self.light(point, smooth, flat, around);
+        self.lit(smooth, ray, colour, light, &item.look)
     }
 
     fn sphere(&self, sphere: &Sphere, ray: Vector3<f32>) -> Light {
@@ -229,20 +236,32 @@ impl Painter<'_> {
         let inside = (sphere.radius * sphere.radius - beside.norm_squared()).max(0.0).sqrt();
         let normal = (beside - inside * ray).try_normalize(1e-12).unwrap_or(-ray);
         let look = &self.drawing.items[sphere.item as usize].look;
-        self.lit(sphere.centre + sphere.radius * normal, normal, normal, ray, look.colour.linear(), look)
+        let colour = look.colour.linear() * (0.85 + 0.4 * sphere.tint);
+        let light = self.light(sphere.centre + sphere.radius * normal, normal, normal, &mut None);
+        self.lit(normal, ray, colour, light, look)
+    }
+
+    /// Sunlight `[-]`, and light from all around, which is looked up unless a neighbour knows it.
+    fn light(
+        &self,
+        point: Vector3<f32>,
+        normal: Vector3<f32>,
+        flat: Vector3<f32>,
+        around: &mut Around,
+    ) -> (f32, Light) {
+        let around = around.get_or_insert_with(|| self.lights.around(point, normal, flat));
+        (self.lights.sun(point, normal, flat), *around)
     }
 
     /// Matt colour under all lights, with the sun's highlight on top.
     fn lit(
         &self,
-        point: Vector3<f32>,
         normal: Vector3<f32>,
-        flat: Vector3<f32>,
         ray: Vector3<f32>,
         colour: Light,
+        (sun, around): (f32, Light),
         look: &Look,
     ) -> Light {
-        let (sun, around) = self.lights.at(point, normal, flat);
         let half = (self.lights.sun.direction - ray.normalize()).normalize();
         let highlight = if sun > 0.0 { look.gloss * normal.dot(&half).max(0.0).powi(48) } else { 0.0 };
         colour.component_mul(&(sun * Light::from(SUN) + around)) + highlight * Light::from(SUN)
@@ -255,35 +274,38 @@ fn background(ray: Vector3<f32>) -> Light {
     Light::from(HORIZON).lerp(&Light::from(ZENITH), smooth_step(height / 0.7))
 }
 
-/// Bright light bends towards white instead of being cut off.
-fn shoulder(light: Light) -> Light {
-    light.map(|c| if c < 0.7 { c } else { 0.7 + 0.3 * (1.0 - (-(c - 0.7) / 0.3).exp()) })
-}
-
 pub(crate) fn smooth_step(t: f32) -> f32 {
     let t = t.clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
 
-/// A power of ten, or half of one, of which some eight fit across the scene [m].
+/// 1, 2 or 5 times a power of ten, of which some eight fit across the scene `[m]`.
 fn slab_edge(radius: f32) -> f64 {
     let wanted = f64::from(radius) / 4.0;
     let power = 10f64.powf(wanted.log10().floor());
-    if wanted / power >= 5.0 { 5.0 * power } else { power }
+    power
+        * if wanted >= 5.0 * power {
+            5.0
+        } else if wanted >= 2.0 * power {
+            2.0
+        } else {
+            1.0
+        }
 }
 
-/// Brightness [-] of slabs with thin joints, averaged over a pixel's footprint.
+/// Brightness `[-]` of slabs with thin joints, averaged over a pixel's footprint.
 fn slabs(place: [f64; 2], footprint: [f32; 2], edge: f64) -> f32 {
     let joint: f32 = (0..2)
         .map(|k| {
-            let to_joint = ((place[k] / edge + 0.5).rem_euclid(1.0) - 0.5).abs() * edge;
+            let slabs = place[k] / edge;
+            let to_joint = (slabs - slabs.round()).abs() * edge;
             line(to_joint as f32, 0.006 * edge as f32, footprint[k])
         })
         .fold(0.0, f32::max);
     1.0 - 0.12 * joint
 }
 
-/// How much of a pixel of this `footprint` a line of this half `width` covers, `distance` away [-].
+/// How much of a pixel of this `footprint` a line of this half `width` covers, `distance` away `[-]`.
 pub(crate) fn line(distance: f32, width: f32, footprint: f32) -> f32 {
     let reach = 0.5 * footprint.max(1e-9);
     let covered = (distance + reach).min(width) - (distance - reach).max(-width);

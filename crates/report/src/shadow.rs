@@ -10,26 +10,26 @@ use crate::raster::{fill_disc, fill_polygon};
 pub(crate) struct ShadowMap {
     /// Towards the light.
     pub direction: Vector3<f32>,
-    /// Across the map, one texel long [1/m].
+    /// Across the map, one texel long `[1/m]`.
     across: [Vector3<f32>; 2],
     /// Texel of the centre of view.
     centre: [f32; 2],
     size: usize,
-    /// Edge of a texel [m].
+    /// Edge of a texel `[m]`.
     pub texel: f32,
-    /// Greatest height towards the light [m], for each texel.
+    /// Greatest height towards the light `[m]`, for each texel.
     heights: Vec<f32>,
     /// Lowest and highest height around each tile of `TILE` x `TILE` texels and its neighbours.
     tiles: Vec<[f32; 2]>,
 }
 
 const TILE: usize = 8;
-/// Widest half-shadow [texels]; a tile's neighbours reach as far.
+/// Widest half-shadow `[texels]`; a tile's neighbours reach as far.
 const WIDEST: f32 = 7.5;
-/// Narrowest half-shadow [texels]: hides the texels.
+/// Narrowest half-shadow `[texels]`: hides the texels.
 const NARROWEST: f32 = 1.4;
-/// Radius of the sun as seen from the scene [-], larger than life: width of a half-shadow by height of its caster.
-const SUN: f32 = 0.045;
+/// Radius of the sun as seen from the scene `[-]`, larger than life: width of a half-shadow by height of its caster.
+const SUN_RADIUS: f32 = 0.045;
 
 impl ShadowMap {
     /// Looks at the scene from the light at `direction`, `size` x `size` texels over the framed region.
@@ -57,7 +57,7 @@ impl ShadowMap {
         map
     }
 
-    /// Place on the map [texels] and height towards the light [m].
+    /// Place on the map `[texels]` and height towards the light `[m]`.
     fn place(&self, point: Vector3<f32>) -> [f32; 3] {
         let [u, v] = self.across;
         [self.centre[0] + point.dot(&u), self.centre[1] + point.dot(&v), point.dot(&self.direction)]
@@ -106,7 +106,7 @@ impl ShadowMap {
         tiles
     }
 
-    /// Part of the light that reaches `point` on a surface with this normal [-], soft at the rim of a shadow and the
+    /// Part of the light that reaches `point` on a surface with this normal `[-]`, soft at the rim of a shadow and the
     /// softer the higher its caster.
     pub fn light(&self, point: Vector3<f32>, normal: Vector3<f32>) -> f32 {
         // A texel's width along the normal keeps a surface from shading itself.
@@ -133,12 +133,12 @@ impl ShadowMap {
         if casters == 0.0 {
             return 1.0;
         }
-        let reach = (SUN * above / casters / self.texel).clamp(NARROWEST, WIDEST - 1.0);
+        let reach = (SUN_RADIUS * above / casters / self.texel).clamp(NARROWEST, WIDEST - 1.0);
         let lit: f32 = SPIRAL.iter().map(|[dx, dy]| self.lit(x + reach * dx, y + reach * dy, height)).sum();
         lit / SPIRAL.len() as f32
     }
 
-    /// Part of the light that reaches `point` [-], at a quarter of the cost of [`ShadowMap::light`]: for one of many lights.
+    /// Part of the light that reaches `point` `[-]`, at a quarter of the cost of [`ShadowMap::light`]: for one of many lights.
     pub fn clear(&self, point: Vector3<f32>, normal: Vector3<f32>) -> f32 {
         let [x, y, height] = self.place(point + 1.2 * self.texel * normal);
         let limit = (self.size - TILE) as f32;

@@ -1,0 +1,123 @@
+//! Laws of reports: JSON that says what was found, an exit status that tells, files that are whole or absent.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use partita_report::{Bound, Camera, Drawing, Film, Look, Options, Picture, Report, ReportError, Shape};
+use serde_json::{Value, json};
+
+fn options(folder: &Path) -> Options {
+    Options { out: folder.into(), ..Options::default() }
+}
+
+fn same(a: ExitCode, b: ExitCode) -> bool {
+    format!("{a:?}") == format!("{b:?}")
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn film_of_a_crate() -> Film {
+    let picture = Picture { width: 64, height: 40, still: [96, 60], ..Picture::default() };
+    let mut film = Film::new(picture, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
+    let mut drawing = Drawing::on_ground(0.0);
+    drawing.body(&Shape::cuboid([0.4; 3]).unwrap(), [0.0, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0], Look::crate_wood(1));
+    film.frame(&drawing).unwrap();
+    film
+}
+
+#[test]
+fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("not/yet/there");
+    let mut report = Report::new("crates", &options(&out)).unwrap();
+    assert!(report.check("gap", 1e-13, Bound::at_most(1e-12), "m"));
+    assert!(!report.check("energy", f64::NAN, Bound::within(0.0, f64::INFINITY), "J"));
+    report.figure("b", 1.0);
+    report.figure("a", f64::INFINITY);
+    report.figure("b", 2.5);
+    assert!(!report.passed());
+    assert!(same(report.finish(None), ExitCode::FAILURE));
+
+    let text = fs::read_to_string(out.join("crates.json")).unwrap();
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let expected = json!({
+        "example": "crates",
+        "checks": [
+            {"name": "gap", "value": 1e-13, "bound": {"at_most": 1e-12}, "unit": "m", "pass": true},
+            {"name": "energy", "value": null, "bound": {"within": [0.0, null]}, "unit": "J", "pass": false},
+        ],
+        "figures": {"b": 2.5, "a": null},
+    });
+    assert_eq!(value, expected);
+    assert!(text.find("\"b\"").unwrap() < text.find("\"a\"").unwrap(), "figures keep their order");
+    assert_eq!(names(&out), ["crates.json"]);
+}
+
+#[test]
+fn a_passed_run_writes_everything_and_succeeds() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut report = Report::new("crates", &options(folder.path())).unwrap();
+    assert!(names(folder.path()).is_empty(), "nothing is left before the run");
+    report.check("crates", 30.0, Bound::equals(30.0), "");
+    assert!(same(report.finish(film_of_a_crate()), ExitCode::SUCCESS));
+    assert_eq!(names(folder.path()), ["crates.gif", "crates.json", "crates.png"]);
+}
+
+#[test]
+fn a_blank_picture_fails_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("crates", &options(folder.path())).unwrap();
+    let picture = Picture { width: 64, height: 40, still: [96, 60], ..Picture::default() };
+    let mut film = Film::new(picture, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
+    film.frame(&Drawing::on_ground(0.0)).unwrap();
+    assert!(same(report.finish(film), ExitCode::FAILURE));
+}
+
+#[test]
+fn a_film_without_frames_fails_but_the_json_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("crates", &options(folder.path())).unwrap();
+    let film = Film::new(Picture::default(), Camera::framing([[0.0; 3], [1.0; 3]])).unwrap();
+    assert!(same(report.finish(film), ExitCode::FAILURE));
+    assert_eq!(names(folder.path()), ["crates.json"]);
+}
+
+#[test]
+fn a_name_that_is_no_file_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["", "a/b", "..", "a b", "\0", &"x".repeat(101)] {
+        let error = Report::new(name, &options(folder.path())).unwrap_err();
+        assert!(matches!(error, ReportError::Name { .. }), "{error}");
+    }
+}
+
+/// Refused before the run, not after it.
+#[test]
+fn folders_that_cannot_be_used_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("occupied");
+    fs::write(&file, b"").unwrap();
+    let error = Report::new("crates", &options(&file)).unwrap_err();
+    assert!(matches!(error, ReportError::Folder { .. }) && error.to_string().contains("occupied"), "{error}");
+
+    fs::create_dir(folder.path().join("crates.gif")).unwrap();
+    let error = Report::new("crates", &options(folder.path())).unwrap_err();
+    assert!(matches!(error, ReportError::Write { .. }) && error.to_string().contains("crates.gif"), "{error}");
+}
+
+/// The folder vanishes during the run: an error, no panic, exit status 1.
+#[test]
+fn a_folder_that_is_lost_during_the_run_fails_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let report = Report::new("crates", &options(&out)).unwrap();
+    fs::remove_dir_all(&out).unwrap();
+    assert!(same(report.finish(film_of_a_crate()), ExitCode::FAILURE));
+    assert!(!out.exists());
+}
