@@ -26,7 +26,7 @@
 //! | 5 | loads are impulses | momentum and angular momentum of `free` with and without a load |
 //! | 6 | reading changes nothing; time advances by dt | runs that are read after each step, twice, and not before their end |
 //! | 7 | non-finite values never leave a step | loads up to 1e300 N, steps from 1e-300 s to 1e3 s |
-//! | 8 | a follower keeps its attachments, and momentum is accounted for | a handle held on a swing and a box pushed up from below, of each kind that `follows` names; then steps without motions |
+//! | 8 | a follower keeps its attachments, and momentum is accounted for | a handle held on a swing and a box pushed up from below, of each kind that `follows` names; then steps without motions; momentum at each step, angular momentum over the trace |
 //!
 //! Every trace is 72 steps with changing loads on four of the handles. A follower has its first Point
 //! (or Frame) held on a path of 2 % of the simulator's size, and a box comes up from 2 % below it to

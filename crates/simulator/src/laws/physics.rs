@@ -86,13 +86,15 @@ fn within(error: Vector3<f64>, allowed: f64) -> bool {
 
 /// An attached handle ends each step within the stated tolerance of its carrier, in velocity too
 /// where that is zero; what a guide takes is reported, on carriers that exist, and a guide without
-/// motion does not act; and Δp = Σ load dt + Δexternal − Σ reactions where the ledger knows `external`.
+/// motion does not act; and Δp = Σ load dt + Δexternal − Σ reactions where the ledger knows `external`,
+/// in each step to rounding, and likewise for angular momentum over the trace, to a tenth of the
+/// simulator's size as lever arm.
 ///
 /// Everything that the simulator says it follows is tried, a Frame as well as a Point, a deforming
 /// box as well as a rigid one. The box must be met, so the lowest part of the scene has to be loose.
 ///
 /// # Errors
-/// Names the step and the gap, the reaction, or the two sides of the balance.
+/// Names the step and the gap, the reaction, or the two sides of a balance.
 pub fn law_8(suite: &Suite) -> Result<(), Broken> {
     for i in 0..variants(&*(suite.make)()).len() {
         let mut scenario = Scenario::variant(suite, i)?;
@@ -111,9 +113,11 @@ fn followed(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
         return Err(Broken::new(FOLLOW, 0, found));
     }
     let mut taken = vec![0.0; scenario.guides.len()];
+    let mut turned = Turned::default();
     for k in 0..STEPS {
         let inputs = scenario.inputs(k);
         let before = scenario.simulator.ledger();
+        let places = places(scenario, &inputs);
         let seen = scenario.step_with(k, &inputs)?;
         for (guide, motion) in scenario.guides.iter().zip(inputs.motions.iter().flatten()) {
             if let Guide::Attachment { own } = guide {
@@ -124,7 +128,9 @@ fn followed(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
         sound(k, scenario, &inputs, reactions)?;
         reactions.iter().for_each(|r| taken[r.guide as usize] += Vector3::from(r.impulse.linear).norm());
         balance(suite, k, &inputs, before, scenario.simulator.ledger(), reactions)?;
+        turned.book(suite.dt, &inputs, &places, before, scenario.simulator.ledger(), reactions);
     }
+    turned.balance(scenario.size)?;
     let Some(i) = taken.iter().position(|impulse| *impulse == 0.0) else { return Ok(()) };
     let found = match scenario.guides[i] {
         Guide::Attachment { .. } => format!("guide {i} held a handle on a swing and no reaction was reported"),
@@ -234,4 +240,67 @@ fn balance(
         return Err(Broken::new(FOLLOW, k, found));
     }
     Ok(())
+}
+
+/// Where the loaded handles are `[m]`.
+fn places(scenario: &Scenario, inputs: &Inputs) -> Vec<Vector3<f64>> {
+    let handles: Vec<_> = inputs.loads.iter().map(|(handle, _)| *handle).collect();
+    read(&*scenario.simulator, &handles).iter().map(|state| Vector3::from(state.position)).collect()
+}
+
+/// Angular momentum about the origin over a trace `[N m s]`.
+#[derive(Default)]
+struct Turned {
+    gained: Vector3<f64>,
+    expected: Vector3<f64>,
+    /// Of all loads and reactions `[N s]`.
+    impulses: f64,
+}
+
+impl Turned {
+    /// Adds a step: ΔL = Σ (r × F + τ) dt + Δexternal − Σ (c × J + T), c in the middle of the carrier's path.
+    fn book(
+        &mut self,
+        dt: f64,
+        inputs: &Inputs,
+        places: &[Vector3<f64>],
+        before: Option<Ledger>,
+        after: Option<Ledger>,
+        reactions: &[Reaction],
+    ) {
+        let (Some(before), Some(after)) = (before, after) else { return };
+        let (Some(earlier), Some(external)) = (before.external, after.external) else { return };
+        self.gained += Vector3::from(after.angular_momentum) - Vector3::from(before.angular_momentum);
+        self.expected += Vector3::from(external.angular) - Vector3::from(earlier.angular);
+        for ((_, wrench), place) in inputs.loads.iter().zip(places) {
+            self.add(*place, wrench.scaled(dt));
+        }
+        for reaction in reactions {
+            let Some(Some(motion)) = inputs.motions.get(reaction.guide as usize) else { continue };
+            let [begin, end] = [&motion.begin, &motion.end].map(|states| states[reaction.carrier as usize].position);
+            self.add(0.5 * (Vector3::from(begin) + Vector3::from(end)), -reaction.impulse);
+        }
+    }
+
+    fn add(&mut self, at: Vector3<f64>, impulse: Wrench) {
+        let linear = Vector3::from(impulse.linear);
+        self.expected += at.cross(&linear) + Vector3::from(impulse.angular);
+        self.impulses += linear.norm();
+    }
+
+    /// To a tenth of the simulator's size as lever arm of all impulses: positions that are corrected,
+    /// handles and carriers that move within a step take much less of it, a torque about another place
+    /// than the carrier or of the wrong sign takes more.
+    fn balance(&self, size: f64) -> Result<(), Broken> {
+        let allowed = 0.1 * size * self.impulses;
+        if within(self.gained - self.expected, allowed) {
+            return Ok(());
+        }
+        let Self { gained, expected, .. } = self;
+        let found = format!(
+            "over the trace angular momentum grew by {gained:?}, loads + external − reactions are {expected:?} \
+             to {allowed:e} N m s"
+        );
+        Err(Broken::new(FOLLOW, STEPS - 1, found))
+    }
 }
