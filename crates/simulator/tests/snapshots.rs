@@ -122,6 +122,14 @@ fn bytes_that_are_cut_or_corrupt_are_refused_or_another_sound_state() {
     }
 }
 
+/// Bytes of the same type that do not fit this chain.
+#[test]
+fn bytes_of_a_chain_of_another_length_are_refused() {
+    let short = Chain::new("chain", &[[0.0; 3], [0.1, 0.0, 0.0]], ChainParameters::default()).unwrap();
+    let error = chain("chain").snapshot_from_bytes(0.0, &short.snapshot(None).to_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "snapshot: expected 5 of each, found 2 positions and 2 velocities");
+}
+
 /// A length of 2^60 in the bytes must not become an allocation.
 #[test]
 fn a_huge_length_in_the_bytes_is_refused_before_memory_is_taken() {

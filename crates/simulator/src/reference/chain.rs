@@ -223,9 +223,10 @@ impl Simulator for Chain {
     fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
         let snapshot = Snapshot::from_bytes::<State>((self.table.owner, self.layout), time, bytes)?;
         let state: &State = snapshot.get((self.table.owner, self.layout))?;
-        let (n, found) = (self.table.len() as usize, (state.positions.len(), state.velocities.len()));
-        if found != (n, n) {
-            return Err(SimulatorError::refused("snapshot", format!("{found:?} points"), n));
+        let (n, x, v) = (self.table.len() as usize, state.positions.len(), state.velocities.len());
+        if (x, v) != (n, n) {
+            let found = format!("{x} positions and {v} velocities");
+            return Err(SimulatorError::refused("snapshot", found, format!("{n} of each")));
         }
         Ok(snapshot)
     }
