@@ -4,6 +4,7 @@
 
 mod bodies;
 mod body;
+mod canonical;
 mod convert;
 mod follow;
 mod joint;

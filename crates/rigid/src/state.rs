@@ -1,5 +1,6 @@
 //! All that a step reads or changes, and how it is kept.
 
+use crate::canonical::Canonical;
 use partita_simulator::{Wrench, hash_bytes};
 use rapier3d_f64::{
     math::Vector,
@@ -91,7 +92,7 @@ impl Serialize for State {
                 State::serialize(self.0, serializer)
             }
         }
-        let bytes = postcard::to_allocvec(&Inner(self)).map_err(S::Error::custom)?;
+        let bytes = postcard::to_allocvec(&Canonical(&Inner(self))).map_err(S::Error::custom)?;
         Sealed { hash: hash_bytes(&bytes), bytes }.serialize(serializer)
     }
 }

@@ -234,7 +234,7 @@ impl RigidBodies {
         let journal = self.journal.take().expect("kept by every step");
         self.restore(&journal.from).expect("a snapshot of the same layout");
         for (dt, inputs) in &journal.steps {
-            self.advance(*dt, inputs).expect("a repeated step gives the same bits");
+            self.advance(*dt, inputs).expect("a repeated step gives the same bits: scripts depend on time alone");
         }
         self.journal = Some(journal);
     }
