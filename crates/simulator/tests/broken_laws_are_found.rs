@@ -16,6 +16,7 @@ enum Fault {
     Nothing,
     CountsStepsOutsideItsState,
     LedgerOutsideItsState,
+    ReusesMarksAsTheyAre,
     DependsOnTheProcess,
     DependsOnTheRun,
     AcceptsNan,
@@ -197,7 +198,10 @@ impl Simulator for Faulty {
             let kept = Kept { chain: self.inner.snapshot(None).to_bytes(), pending: self.pending.clone() };
             return Snapshot::new(self.of(), self.inner.time(), kept);
         }
-        self.inner.snapshot(reuse)
+        match reuse {
+            Some(old) if self.is(ReusesMarksAsTheyAre) => old,
+            reuse => self.inner.snapshot(reuse),
+        }
     }
 
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
@@ -282,6 +286,11 @@ fn law_1_finds_state_that_the_snapshot_forgets_and_names_the_field() {
 #[test]
 fn law_1_finds_a_ledger_that_is_not_part_of_the_state() {
     finds(laws::law_1, LedgerOutsideItsState, &["law 1", "ledger.kinetic: "]);
+}
+
+#[test]
+fn law_1_finds_marks_that_are_not_taken_anew_when_their_memory_is_reused() {
+    finds(laws::law_1, ReusesMarksAsTheyAre, &["law 1", "step 1", "right after retract: time: 0.0 "]);
 }
 
 /// The process alone differs, so that only the fresh processes show it.

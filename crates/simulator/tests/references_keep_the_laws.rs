@@ -1,4 +1,4 @@
-//! The reference simulators keep the laws, and a simulator that breaks one is found out.
+//! The reference simulators keep the laws.
 
 use partita_simulator::{reference::*, simulator_laws};
 
