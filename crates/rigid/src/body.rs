@@ -284,7 +284,10 @@ impl Body {
             .angular_damping(self.angular_damping)
             // Otherwise rapier cuts the spin down to an eighth of a turn a step, silently.
             .allow_fast_rotation(true);
-        let collider = ColliderBuilder::new(shape).friction(self.friction).restitution(self.restitution);
+        let collider = ColliderBuilder::new(shape)
+            .position(self.shape.place())
+            .friction(self.friction)
+            .restitution(self.restitution);
         let collider = match self.mass {
             Some(mass) => collider.mass(mass),
             None => collider.density(self.density),

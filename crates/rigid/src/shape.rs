@@ -2,12 +2,15 @@
 
 use partita_simulator::SimulatorError;
 use rapier3d_f64::{
-    math::Vector,
+    math::{Pose, Vector},
     parry::shape::{SharedShape, TriMeshFlags},
 };
 use serde::{Deserialize, Serialize};
 
-use crate::mesh::{Mesh, repaired};
+use crate::{
+    convert::turn_y_to,
+    mesh::{Mesh, repaired},
+};
 
 /// Sizes and coordinates that keep their squares and their inverses well inside `f64` [m].
 const SMALLEST: f64 = 1.0e-6;
@@ -138,12 +141,7 @@ impl Shape {
                 check_size(of, "length", *length)?;
                 check_size(of, "radius", *radius)?;
                 along(of, *axis)?;
-                let cylinder = SharedShape::cylinder(0.5 * length, *radius);
-                if *axis == 1 {
-                    Ok(cylinder)
-                } else {
-                    Ok(SharedShape::compound(vec![(crate::convert::turn_y_to(*axis), cylinder)]))
-                }
+                Ok(SharedShape::cylinder(0.5 * length, *radius))
             }
             Self::Hull { points } => hull(of, points),
             Self::Mesh { vertices, triangles } => {
@@ -164,6 +162,14 @@ impl Shape {
                 SharedShape::trimesh_with_flags(vertices, mesh.triangles, flags)
                     .map_err(|error| SimulatorError::refused(format!("{of}, mesh"), error, "a mesh rapier takes"))
             }
+        }
+    }
+
+    /// Where rapier's shape is in the body's axes: its cylinders stand along Y.
+    pub(crate) fn place(&self) -> Pose {
+        match self {
+            Self::Cylinder { axis, .. } => turn_y_to(*axis),
+            _ => Pose::IDENTITY,
         }
     }
 
