@@ -197,7 +197,7 @@ impl Surroundings<'_> {
     ) -> Vector3<f64> {
         let obstacle = &self.triangles.obstacles[self.triangles.swept[contact.triangle as usize].obstacle as usize];
         let approach = (contact.velocity - v).dot(&contact.normal);
-        let slow = 2.0 * (fields - self.surface_gain(&contact, f)).dot(&contact.normal).abs();
+        let slow = 2.0 * (self.surface_gain(&contact, f) - fields).dot(&contact.normal).max(0.0);
         let bounces = obstacle.restitution > 0.0 && approach > slow && !settle;
 
         let same = |other: &Contact| {

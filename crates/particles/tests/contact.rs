@@ -80,6 +80,21 @@ fn a_perfectly_elastic_ball_comes_back_to_its_height() {
     }
 }
 
+/// Drag brakes a fast ball by much in one step; that is no sign of rest, so it bounces as it should.
+#[test]
+fn drag_does_not_dull_a_bounce() {
+    let mut ball = on(sheet(1.0, 1), 0.0, 0.8).drag(0.02).gravity([0.0; 3]);
+    ball.add([0.1, 1e-4, 0.2], [0.0, -20.0, 0.0]).unwrap();
+    let dt = 1.0 / 60.0;
+    step_still(&mut ball, 1, dt);
+    // v(t) = v₀ e^(−c t) throughout but for the impact, c = 20 /s.
+    assert!(
+        (ball.velocities()[0].y / (0.8 * 20.0 * (-20.0 * dt).exp()) - 1.0).abs() < 1e-3,
+        "{}",
+        ball.velocities()[0]
+    );
+}
+
 /// Where a particle on a plane of this slope [rad] is after a time, how fast, starting at `speed` down it.
 fn slide(slope: f64, friction: f64, speed: f64, seconds: f64, integration: Integration) -> (f64, f64) {
     let (c, s) = (slope.cos(), slope.sin());
