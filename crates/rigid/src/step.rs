@@ -32,6 +32,26 @@ impl Journal {
     }
 }
 
+/// What a loaded body had before the load: forces of the user's own, and when it may sleep.
+struct Kept {
+    body: RigidBodyHandle,
+    force: Vector,
+    torque: Vector,
+    sleeps_below: (f64, f64),
+}
+
+impl Kept {
+    /// Takes note, and keeps the body awake: one at rest would otherwise fall asleep in a substep of half
+    /// a second *before* its load acts, and the load would be lost.
+    fn of(handle: RigidBodyHandle, body: &mut RigidBody) -> Self {
+        let (force, torque) = (body.user_force(), body.user_torque());
+        let activation = body.activation_mut();
+        let sleeps_below = (activation.normalized_linear_threshold, activation.angular_threshold);
+        (activation.normalized_linear_threshold, activation.angular_threshold) = (-1.0, -1.0);
+        Self { body: handle, force, torque, sleeps_below }
+    }
+}
+
 impl RigidBodies {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &self.guides, dt, inputs)?;
@@ -107,8 +127,8 @@ impl RigidBodies {
 
     /// Puts the loads on, each at its handle where that now is, and gives back the forces that the
     /// user of a whole world had put on the same bodies.
-    fn apply_loads(&mut self, h: f64, inputs: &Inputs) -> Result<Vec<(RigidBodyHandle, Wrench)>, SimulatorError> {
-        let mut kept: Vec<(RigidBodyHandle, Wrench)> = Vec::new();
+    fn apply_loads(&mut self, h: f64, inputs: &Inputs) -> Result<Vec<Kept>, SimulatorError> {
+        let mut kept = Vec::new();
         let mut loaded = HashSet::new();
         for &(handle, wrench) in &inputs.loads {
             let (body, point) = match self.targets[handle.index as usize] {
@@ -122,8 +142,7 @@ impl RigidBodies {
             let body_handle = body;
             let body = &mut self.state.bodies[body];
             if loaded.insert(body_handle) {
-                let wrench = Wrench { linear: body.user_force().to_array(), angular: body.user_torque().to_array() };
-                kept.push((body_handle, wrench));
+                kept.push(Kept::of(body_handle, body));
             }
             let force = Vector::from_array(wrench.linear);
             match point {
@@ -134,8 +153,8 @@ impl RigidBodies {
                 }
             }
         }
-        for (body, _) in &kept {
-            self.check_load(*body, h)?;
+        for kept in &kept {
+            self.check_load(kept.body, h)?;
         }
         Ok(kept)
     }
@@ -153,15 +172,15 @@ impl RigidBodies {
         Err(SimulatorError::failed(thing, format!("a speed of {fastest:e} m/s"), "below 1e100 m/s"))
     }
 
-    fn take_loads_off(&mut self, kept: Vec<(RigidBodyHandle, Wrench)>) {
-        for (body, wrench) in kept {
-            let body = &mut self.state.bodies[body];
+    fn take_loads_off(&mut self, kept: Vec<Kept>) {
+        for kept in kept {
+            let body = &mut self.state.bodies[kept.body];
             body.reset_forces(false);
             body.reset_torques(false);
-            if wrench != Wrench::ZERO {
-                body.add_force(Vector::from_array(wrench.linear), false);
-                body.add_torque(Vector::from_array(wrench.angular), false);
-            }
+            body.add_force(kept.force, false);
+            body.add_torque(kept.torque, false);
+            let activation = body.activation_mut();
+            (activation.normalized_linear_threshold, activation.angular_threshold) = kept.sleeps_below;
         }
     }
 

@@ -243,6 +243,19 @@ fn a_load_wakes_a_body_and_its_neighbours() {
     assert!(rigid.state_of(boxes[2]).unwrap().position[1] > height + 0.3);
 }
 
+/// Rapier puts a body at rest to sleep after half a second, which one long substep is, and *then* asks for
+/// forces: a load on it has to act nevertheless.
+#[test]
+fn a_load_on_a_resting_body_acts_in_a_long_step() {
+    let mut rigid = RigidBodies::new("rigid").sleep(true).gravity([0.0; 3]).substeps(1);
+    let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.1)).mass(2.0)).unwrap();
+    for k in 1..=3 {
+        let load = Wrench::force([4.0, 0.0, 0.0]);
+        rigid.step(1.0, &Inputs { loads: vec![(ball, load)], motions: vec![] }).unwrap();
+        assert_eq!(rigid.state_of(ball).unwrap().velocity, [2.0 * f64::from(k), 0.0, 0.0]);
+    }
+}
+
 /// A grid of boxes that falls and then sleeps; the ratio of the times is printed, never asserted.
 fn fall_asleep(side: i32) {
     let mut rigid = RigidBodies::new("many").sleep(true);
