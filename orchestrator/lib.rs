@@ -20,6 +20,10 @@ mod worker;
 pub use engine::WindowReport;
 pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
+#[cfg(feature = "particles")]
+pub use partita_particles as particles;
+#[cfg(feature = "rigid")]
+pub use partita_rigid as rigid;
 pub use partita_simulator as simulator;
 pub use rate::Rate;
 pub use report::RunReport;
@@ -30,5 +34,9 @@ pub use schemes::{Relaxed, Scheme};
 /// All that a scene needs.
 pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
+    #[cfg(feature = "particles")]
+    pub use partita_particles::{Emitter, Integration, Particles};
+    #[cfg(feature = "rigid")]
+    pub use partita_rigid::{Body, Joint, Pose, RigidBodies, Shape};
     pub use partita_simulator::{HandleId, HandleState, Simulator, SimulatorError, Wrench};
 }

@@ -1,0 +1,170 @@
+//! Everything that is wrong with a scene is said at once, before the first step; a call that is
+//! refused changes nothing (rows X1, X7, X8, X12).
+
+mod common;
+
+use common::{following_mass, free_mass, hash};
+use partita::{Error, Mistake, Rewind, prelude::*};
+
+fn mistakes(scene: Scene) -> Vec<Mistake> {
+    match scene.build() {
+        Err(Error::Scene(mistakes)) => mistakes.0,
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the scene was built"),
+    }
+}
+
+fn texts(scene: Scene) -> Vec<String> {
+    mistakes(scene).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn an_empty_scene_is_refused() {
+    assert_eq!(mistakes(Scene::new(Rate::hz(60))), [Mistake::Empty]);
+}
+
+#[test]
+fn all_mistakes_are_said_at_once() {
+    let (a, b, foreign) = (free_mass("a", 1.0), following_mass("b", 1.0), free_mass("elsewhere", 1.0).mass());
+    let (mass, point) = (a.mass(), b.point(0));
+    let mut scene = Scene::new(Rate::hz(0.0));
+    scene.attach(point, foreign);
+    scene.attach(mass, point);
+    scene.attach(b.point(7), mass);
+    scene.contact("b", "nobody").friction(0.3);
+    scene.contact("b", "a");
+    scene.spring(mass, point).stiffness(f64::NAN);
+    scene.substeps("a", 0).substeps("c", 2);
+    scene.rewind(Rewind { share: 2.0, marks: 0 });
+    scene.scheme(Relaxed { tolerance: -1.0, ..Relaxed::default() });
+    scene.add(a).add(b).add(free_mass("a", 2.0));
+    let texts = texts(scene);
+    for part in [
+        "simulator name `a` is used twice",
+        "window [s]: expected finite, above 0, found inf",
+        "attachment 0: expected a handle of a simulator of this scene",
+        "attachment 1: `a` cannot follow an attached Point",
+        "attachment 2: handle: expected below 1, found index 7",
+        "no simulator is named `nobody`; there are `a`, `b`, `a`",
+        "contact of `b` with `a`: expected at least one, found no surface of `a`",
+        "spring 0, stiffness [N/m]: expected finite, at least 0, found NaN",
+        "substeps of `a`: expected at least 1, found 0",
+        "substeps of `c`: no simulator is named `c`",
+        "rewind, share: expected from 0 to 1, found 2",
+        "rewind, marks: expected at least 2, found 0",
+        "relaxed, tolerance: expected finite, above 0, found -1",
+    ] {
+        assert!(texts.iter().any(|text| text.contains(part)), "{part:?} is not in\n{}", texts.join("\n"));
+    }
+    assert_eq!(texts.len(), 13, "{}", texts.join("\n"));
+}
+
+#[test]
+fn a_circle_of_leaders_is_refused() {
+    let (a, b) = (following_mass("a", 1.0), following_mass("b", 1.0));
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.attach(a.point(0), b.point(0)).attach(b.point(0), a.point(0));
+    scene.add(a).add(b);
+    assert!(texts(scene)[0].contains("couplings run in a circle: `a`, `b`"));
+}
+
+#[test]
+fn points_that_are_apart_or_attached_twice_are_refused() {
+    let (a, b) = (free_mass("a", 1.0).started_at([0.1, 0.0, 0.0], [0.0; 3]).unwrap(), following_mass("b", 1.0));
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.attach(b.point(0), a.mass()).attach(b.point(0), a.mass());
+    scene.attach(Vec::new(), a.mass());
+    scene.attach([b.point(0), b.point(0), b.point(0)], [a.mass(), a.mass()]);
+    scene.add(a).add(b);
+    let texts = texts(scene);
+    assert!(texts[0].contains("Points 0.1 m apart"), "{texts:?}");
+    assert!(texts[1].contains("attached twice"), "{texts:?}");
+    assert!(texts[2].contains("expected at least one, found no handle"), "{texts:?}");
+    assert!(texts[3].contains("3 handles to 2"), "{texts:?}");
+}
+
+#[test]
+fn simulators_start_at_one_time() {
+    let (mut a, b) = (free_mass("a", 1.0), free_mass("b", 1.0));
+    a.step(0.5, partita::simulator::Inputs::NONE).unwrap();
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.add(a).add(b);
+    assert!(texts(scene)[0].contains("time of `b`: expected 0.5 s as in `a`, found 0 s"));
+}
+
+#[test]
+fn contacts_with_bad_coefficients_unknown_surfaces_or_themselves_are_refused() {
+    let crate_ = || {
+        let mut rigid = RigidBodies::new("rigid");
+        rigid.add("crate", Body::dynamic(Shape::cuboid([1.0; 3]))).unwrap();
+        rigid
+    };
+    let build = |contact: &dyn Fn(&mut Scene)| {
+        let mut scene = Scene::new(Rate::hz(60));
+        contact(&mut scene);
+        scene.add(crate_()).add(Particles::new("dust"));
+        texts(scene).join("\n")
+    };
+    let said = build(&|scene| {
+        scene.contact("dust", "rigid").friction(-0.1);
+    });
+    assert!(said.contains("friction: expected finite, at least 0, found -0.1"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("dust", "rigid").restitution(1.5);
+    });
+    assert!(said.contains("restitution: expected from 0 to 1, found 1.5"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("dust", "rigid").thickness(f64::NAN);
+    });
+    assert!(said.contains("thickness: expected finite, at least 0, found NaN"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("dust", "rigid").only(["ghost"]);
+    });
+    assert!(said.contains("no surface `ghost` of `rigid`"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("dust", "dust");
+    });
+    assert!(said.contains("expected two, found one simulator"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("dust", "rigid");
+        scene.contact("dust", "rigid");
+    });
+    assert!(said.contains("twice"), "{said}");
+    let said = build(&|scene| {
+        scene.contact("rigid", "dust");
+    });
+    assert!(said.contains("no surface of `dust`"), "{said}");
+}
+
+#[test]
+fn a_refused_call_changes_nothing() {
+    let (mut scene, handle) = common::hanging_chain(4, 256.0);
+    scene.scheme(Relaxed::default());
+    let mut run = scene.build().unwrap();
+    run.for_seconds(0.1).unwrap();
+    let names = ["support", "chain"];
+    let before = hash(&mut run, &names);
+    let foreign = free_mass("elsewhere", 1.0).mass();
+    let bad = HandleId { index: 99, ..handle };
+    assert!(run.push(foreign, Wrench::ZERO).is_err());
+    assert!(run.push(bad, Wrench::ZERO).is_err());
+    assert!(run.push(handle, Wrench::force([f64::NAN, 0.0, 0.0])).is_err());
+    assert!(run.push(handle, Wrench::torque([1.0, 0.0, 0.0])).is_err());
+    assert!(run.state(foreign).is_err() && run.state(bad).is_err());
+    for dt in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(run.set_rate(Rate::seconds(dt)).is_err());
+        assert!(dt == 0.0 || run.for_seconds(dt).is_err());
+    }
+    assert!(run.look("support", |_: &Particles| ()).is_err());
+    assert!(run.look("nobody", |_: &Particles| ()).is_err());
+    assert!(run.simulator_ledger("nobody").is_err());
+    assert_eq!(hash(&mut run, &names), before);
+
+    // A load too large to compute with fails the window, and all are back at its start.
+    run.push(handle, Wrench::force([1e300, 0.0, 0.0])).unwrap();
+    run.push(handle, Wrench::force([1e300, 0.0, 0.0])).unwrap();
+    run.set_rate(Rate::seconds(1e20)).unwrap();
+    let error = run.advance().unwrap_err();
+    assert!(error.to_string().contains("`support`"), "{error}");
+    assert_eq!(hash(&mut run, &names), before);
+}
