@@ -4,10 +4,7 @@
 //! shape, sent along its path. What holds an own handle is one without a shape, and a joint.
 
 use nalgebra::{Matrix3, Vector3};
-use partita_simulator::{
-    Carrier, Follows, Guide, HandleState, Inputs, Motion, Reaction, SimulatorError, Wrench, check_guides,
-    path::{cubic, straight},
-};
+use partita_simulator::{Carrier, Follows, Guide, HandleState, Inputs, Reaction, SimulatorError, Wrench, check_guides};
 use rapier3d_f64::{
     math::{MAX_MANIFOLD_POINTS, Pose, Rotation, Vector},
     parry::shape::{SharedShape, TriMeshFlags},
@@ -114,6 +111,10 @@ impl RigidBodies {
             let found = format!("{:?}", self.integration.friction_model);
             return Err(SimulatorError::refused("friction_model", found, "Simplified with guides"));
         }
+        if !guides.is_empty() && self.state.multibody_joints.iter().next().is_some() {
+            // Their contacts and joints go through another solver, which reports in other terms.
+            return Err(SimulatorError::refused("guides", "a world with multibody joints", "impulse joints only"));
+        }
         let shapes =
             guides.iter().enumerate().map(|(i, guide)| self.check_guide(i, guide)).collect::<Result<Vec<_>, _>>()?;
 
@@ -200,7 +201,7 @@ impl RigidBodies {
         StandIn { body, part: Part::Attachment { joint, own, offset, frame } }
     }
 
-    /// Sends obstacles and carriers over part `k` of `n`, and notes what the reactions need.
+    /// Sends obstacles and carriers over part `k` (from 1) of `n`, and notes what the reactions need.
     pub(crate) fn drive_guides(&mut self, dt: f64, n: u32, k: u32, inputs: &Inputs) -> Holds {
         let h = dt / f64::from(n);
         let mut holds = Holds { carriers: Vec::new(), grips: Vec::new(), centres: Vec::new() };
@@ -212,7 +213,10 @@ impl RigidBodies {
                 body.set_enabled(motion.is_some());
             }
             let (begin, end) = match motion {
-                Some(motion) => part_of(motion, &self.guides[number], dt, n, k),
+                Some(motion) => {
+                    let part = motion.part(&self.guides[number], dt, n, k - 1);
+                    (part.begin[0], part.end[0])
+                }
                 None => {
                     holds.carriers.push(None);
                     holds.grips.push(None);
@@ -322,23 +326,6 @@ fn obstacle_shape(of: &str, mesh: Mesh, two_sided: bool, thickness: f64) -> Resu
 pub(crate) fn listed(reactions: &[Wrench]) -> Vec<Reaction> {
     let acting = reactions.iter().enumerate().filter(|(_, impulse)| **impulse != Wrench::ZERO);
     acting.map(|(guide, &impulse)| Reaction { guide: guide as u32, carrier: 0, impulse }).collect()
-}
-
-/// The carrier at the begin and at the end of part `k` (from 1) of `n`.
-fn part_of(motion: &Motion, guide: &Guide, dt: f64, n: u32, k: u32) -> (HandleState, HandleState) {
-    let (begin, end) = (&motion.begin[0], &motion.end[0]);
-    let at = |k: u32| match k {
-        0 => *begin,
-        k if k == n => *end,
-        k => {
-            let s = f64::from(k) / f64::from(n);
-            match guide {
-                Guide::Obstacle { .. } => straight(begin, end, dt, s),
-                Guide::Attachment { .. } => cubic(begin, end, dt, s),
-            }
-        }
-    };
-    (at(k - 1), at(k))
 }
 
 fn pose_of(state: &HandleState) -> Pose {

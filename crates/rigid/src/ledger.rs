@@ -2,7 +2,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 use partita_simulator::{Ledger, Wrench};
-use rapier3d_f64::prelude::RigidBody;
+use rapier3d_f64::prelude::{ContactPair, RigidBody};
 
 use crate::{
     RigidBodies,
@@ -58,9 +58,9 @@ impl RigidBodies {
             let parent = self.state.colliders.get(collider).and_then(|c| c.parent());
             parent.is_some_and(|body| self.state.bodies[body].is_dynamic())
         };
-        let held = self.state.narrow_phase.contact_pairs().any(|pair| {
-            let guided = self.rules.knows(pair.collider1) || self.rules.knows(pair.collider2);
-            let supported = !guided && !(moves(pair.collider1) && moves(pair.collider2));
+        let own = |pair: &ContactPair| !self.rules.knows(pair.collider1) && !self.rules.knows(pair.collider2);
+        let held = self.state.narrow_phase.contact_pairs().filter(|pair| own(pair)).any(|pair| {
+            let supported = !(moves(pair.collider1) && moves(pair.collider2));
             supported && pair.total_impulse_magnitude() != 0.0
         });
         if held {

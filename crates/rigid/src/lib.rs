@@ -1,6 +1,47 @@
-//! Rigid bodies: rapier3d (f64) behind the contract.
+//! Rigid bodies: rapier3d in `f64` behind the contract, led by nobody or following others.
 //!
-//! Start at [`RigidBodies`].
+//! Rapier solves contacts and joints as impulses in substeps: semi-implicit Euler, one pass with a
+//! bias that takes errors out of positions, one without that takes the bias out of velocities again
+//! ("TGS soft"). [`RigidBodies`] adds what a black box in a coupled scene owes its neighbours: exact
+//! rewind, loads that act for one step, reactions to rounding, and no silence where rapier has some.
+//!
+//! Bodies come in words ([`Body`], [`Shape`], [`Joint`]) or as a whole world that the user built
+//! ([`RigidBodies::from_world`]). Sizes are full sizes, in metres. A free body's Frame is at its
+//! centre of mass; a Point is given from the body's own origin.
+//!
+//! # Rapier's traps
+//!
+//! Measured with rapier3d-f64 0.36.1; a test stands behind each row.
+//!
+//! | rapier | here |
+//! |---|---|
+//! | reports a joint's impulse for the last of its substeps only, in rows that it made orthogonal | own substeps of one iteration each; the rows are made again (`follow.rs`) |
+//! | leaves the list of new joints out of its bytes | what was added is taken in before the first snapshot |
+//! | writes the hash maps of mesh contacts in the order of their memory | bytes are written with sorted maps (`canonical.rs`) |
+//! | remembers in its pipeline by epochs that start again with a restored state | a fresh pipeline after each retract |
+//! | indexes with whatever corrupted bytes say | bytes carry a seal |
+//! | puts what is not finite out of action and goes on | the step fails, names the body, and is undone |
+//! | cuts speeds to 400 m/s and spins to an eighth of a turn a step | 1e5 m/s and no limit; reported where it happens |
+//! | stops a body whose squared speed overflows | the step fails |
+//! | keeps forces until they are reset | reset after each substep, the user's own put back |
+//! | lets a body at rest fall asleep before its load acts, in steps of half a second | loaded bodies stay awake; bodies do not sleep unless told to, and never while following |
+//! | goes on reporting the contact impulses of a sleeping body | the same |
+//! | `FrictionModel::Coulomb` is too weak by 13 % (a box stops 15 % late) | the default model, right to 0.3 % |
+//! | a hull with a `contact_skin` of more than 2 cm loses contact points, and what lies on it rocks | obstacles that are hulls are rounded by their thickness |
+//! | clips a fast body's way at the first fixed thing in it, and with it the rest of the step's time | as it is: nothing tunnels, and no momentum is lost |
+//! | lets bodies sink by g/ω², ω = 2π 60 Hz on fixed bodies and 2π 30 Hz on others | as it is: 0.07 mm, and 0.28 mm on obstacles |
+//! | the angular momentum of a spinning box turns, in proportion to the substep | as it is: 0.9 % in 300 steps of 1/60 s |
+//!
+//! # What it costs
+//!
+//! A wall of 100 boxes on one core of two (`cargo bench -p partita-rigid`): four own substeps 0.49 ms
+//! a step, rapier's four 0.32 ms, rapier alone 0.28 ms. So whole-step joint impulses cost half a step
+//! more ([`Parameters::substeps`]), and the contract an eighth. Snapshot and retract take 0.08 and 0.07 ms.
+//!
+//! A state is not copied before each step, a sixth of one more, but before every sixteenth. A step that
+//! fails is undone by going back to that copy and repeating the steps since, which gives the same bits.
+//!
+//! Start at `RigidBodies::take_step` in `step.rs`.
 
 mod bodies;
 mod body;
@@ -22,5 +63,6 @@ pub use bodies::RigidBodies;
 pub use body::{Body, Pose, Role};
 pub use joint::Joint;
 pub use parameters::Parameters;
+/// The rapier that [`RigidBodies::from_world`] takes worlds of.
 pub use rapier3d_f64 as rapier;
 pub use shape::Shape;

@@ -159,6 +159,41 @@ fn reactions_of_attachments_balance_the_momentum() {
     }
 }
 
+/// The same with many at once: eight bricks, which rapier solves four at a time, each held by a frame, a
+/// corner or two corners, with a ball jointed to it; the sum over all guides balances.
+#[test]
+fn reactions_of_many_attachments_balance_the_momentum() {
+    let mut rigid = RigidBodies::new("rigid");
+    let mut guides = Vec::new();
+    for i in 0..8 {
+        let x = f64::from(i);
+        let body = Body::dynamic(Shape::cuboid([0.3, 0.2, 0.1])).at([x, 1.0, 0.0]).turned([1.0, 1.0, 0.0], 0.3 * x);
+        let brick = rigid.add(&format!("brick {i}"), body.mass(1.0 + x)).unwrap();
+        let ball = rigid.add(&format!("ball {i}"), Body::dynamic(Shape::ball(0.1)).at([x, 0.6, 0.0])).unwrap();
+        rigid.join(&format!("joint {i}"), Joint::ball(brick, ball)).unwrap();
+        let corners = [[0.15, 0.1, 0.05], [-0.15, 0.1, 0.05]].map(|at| rigid.point(brick, at).unwrap());
+        let own = if i % 2 == 0 { vec![brick] } else { corners[..1 + i as usize / 4].to_vec() };
+        guides.extend(own.into_iter().map(|own| Guide::Attachment { own }));
+    }
+    let starts: Vec<_> = guides
+        .iter()
+        .map(|guide| if let Guide::Attachment { own } = guide { state(&rigid, *own) } else { unreachable!() })
+        .collect();
+    rigid.follow(guides).unwrap();
+    for k in 0..240 {
+        let at = |start: &HandleState, k: i32| {
+            let state = swing(*start, 0.05, 6.0, false)(f64::from(k) * DT);
+            [HandleState { orientation: start.orientation, ..state }].into()
+        };
+        let motions = starts.iter().map(|start| Some(Motion { begin: at(start, k), end: at(start, k + 1) }));
+        let before = rigid.ledger().unwrap();
+        let report = rigid.step(DT, &Inputs { loads: vec![], motions: motions.collect() }).unwrap();
+        let (linear, _) = given(&before, &rigid.ledger().unwrap());
+        let (force, _) = taken(&report);
+        assert!((linear + force).norm() < 1e-12 * (1.0 + force.norm()), "{k}: {:e}", (linear + force).norm());
+    }
+}
+
 /// A frame that is turned by its carrier takes the torque I α + ω × I ω. For a cube I is a number, and
 /// for a carrier that spins up evenly α is too.
 #[test]
