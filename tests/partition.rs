@@ -1,0 +1,84 @@
+//! One kind of simulator twice, as a partition ([PD97] §5; rows C10 and C12).
+
+mod common;
+
+use common::{following_mass, free_mass};
+use nalgebra::Vector3;
+use partita::prelude::*;
+
+/// A heavy bar (4 kg) that tumbles, with a light box (0.5 kg) fixed to it half a metre away.
+fn bar() -> Body {
+    Body::dynamic(Shape::cuboid([1.2, 0.3, 0.3])).mass(4.0).velocity([0.3, 2.0, 0.0]).spin([0.0, 0.4, 1.0])
+}
+
+fn light() -> Body {
+    let arm = Vector3::new(0.3, 0.25, 0.0);
+    let spin = Vector3::new(0.0, 0.4, 1.0);
+    let velocity = Vector3::new(0.3, 2.0, 0.0) + spin.cross(&arm);
+    Body::dynamic(Shape::cuboid([0.2; 3])).mass(0.5).at(arm.into()).velocity(velocity.into()).spin(spin.into())
+}
+
+/// Where the bar is after `seconds` when one rapier world holds both.
+fn together(rate: f64, seconds: f64) -> [f64; 3] {
+    let mut world = RigidBodies::new("world");
+    let (bar, light) = (world.add("bar", bar()).unwrap(), world.add("light", light()).unwrap());
+    world.join("weld", Joint::fixed(bar, light).anchor([0.15, 0.2, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(rate));
+    scene.add(world);
+    let mut run = scene.build().unwrap();
+    run.for_seconds(seconds).unwrap();
+    run.state(bar).unwrap().position
+}
+
+/// The same with a world for each; the bar leads.
+fn apart(rate: f64, seconds: f64) -> [f64; 3] {
+    let (mut heavy, mut small) = (RigidBodies::new("heavy"), RigidBodies::new("small"));
+    let (bar, light) = (heavy.add("bar", bar()).unwrap(), small.add("light", light()).unwrap());
+    let mut scene = Scene::new(Rate::hz(rate));
+    scene.attach(light, bar);
+    scene.add(heavy).add(small);
+    let mut run = scene.build().unwrap();
+    run.for_seconds(seconds).unwrap();
+    run.state(bar).unwrap().position
+}
+
+/// C10: two worlds do what one does, to 1 mm after 2 s, and the difference falls with the window.
+#[test]
+fn two_worlds_are_one() {
+    let differences: Vec<f64> = [120.0, 240.0, 480.0]
+        .map(|rate| (Vector3::from(together(rate, 2.0)) - Vector3::from(apart(rate, 2.0))).norm())
+        .into();
+    assert!(differences[1] < 1e-3, "{differences:?}");
+    for pair in differences.windows(2) {
+        assert!((1.6..2.6).contains(&(pair[0] / pair[1])), "{differences:?}");
+    }
+}
+
+/// C12: the order in which simulators are added decides only the order of sums.
+#[test]
+fn the_order_of_adding_does_not_matter() {
+    let ends = [false, true].map(|reversed| {
+        let leader = free_mass("leader", 3.0).started_at([0.0; 3], [0.1, 0.0, 0.0]).unwrap();
+        let handle = leader.mass();
+        let mut scene = Scene::new(Rate::hz(240.0));
+        let mut followers: Vec<_> =
+            ["a", "b", "c"].iter().zip([0.2, 0.5, 0.9]).map(|(name, mass)| following_mass(name, mass)).collect();
+        followers.iter().for_each(|follower| drop(scene.attach(follower.point(0), handle)));
+        if reversed {
+            followers.reverse();
+            followers.into_iter().for_each(|follower| drop(scene.add(follower)));
+            scene.add(leader);
+        } else {
+            scene.add(leader);
+            followers.into_iter().for_each(|follower| drop(scene.add(follower)));
+        }
+        let mut run = scene.build().unwrap();
+        for _ in 0..100 {
+            run.push(handle, Wrench::force([0.0, 0.7, 0.0])).unwrap();
+            run.advance().unwrap();
+        }
+        Vector3::from(run.state(handle).unwrap().position)
+    });
+    // 100 windows of sums of three: rounding.
+    assert!((ends[0] - ends[1]).norm() < 1e-13, "{ends:?}");
+}
