@@ -174,6 +174,29 @@ fn the_frame_of_a_free_body_is_its_centre_of_mass() {
     assert!(nearest < 1e-12, "{nearest}");
 }
 
+/// What the ledger books for gravity is what the bodies gained, linear and about the origin, to rounding:
+/// rapier adds it to the velocities before it moves anything.
+#[test]
+fn the_ledger_knows_what_gravity_gave() {
+    let mut rigid = RigidBodies::new("rigid").gravity([1.0, -9.81, 0.5]);
+    rigid.add("near", Body::dynamic(Shape::ball(0.1)).at([1.0, 2.0, 3.0]).velocity([3.0, 1.0, -2.0])).unwrap();
+    rigid.add("far", Body::dynamic(Shape::ball(0.2)).at([-40.0, 2.0, 30.0]).spin([0.0, 2.0, 0.0])).unwrap();
+    let before = rigid.ledger().unwrap();
+    run(&mut rigid, DT, 1.0, Inputs::NONE);
+    let after = rigid.ledger().unwrap();
+    let external = after.external.unwrap();
+    let gained = |now: [f64; 3], then: [f64; 3]| Vector3::from(now) - Vector3::from(then);
+    assert_relative_eq!(gained(after.momentum, before.momentum), Vector3::from(external.linear), max_relative = 1e-12);
+    assert_relative_eq!(
+        gained(after.angular_momentum, before.angular_momentum),
+        Vector3::from(external.angular),
+        max_relative = 1e-11
+    );
+    // The energy of a fall: what is lost in height is gained in speed, up to h g per m/s of symplectic Euler.
+    let lost = before.potential - after.potential;
+    assert_relative_eq!(after.kinetic - before.kinetic, lost, max_relative = 0.01);
+}
+
 /// A load on a Point turns the body as r × F does, with the arm of each substep's begin.
 #[test]
 fn a_load_on_a_point_acts_where_the_point_is() {
