@@ -11,7 +11,7 @@
 //!
 //! # Rapier's traps
 //!
-//! Measured with rapier3d-f64 0.36.1; a test stands behind each row.
+//! Measured with rapier3d-f64 0.36.1; a test stands behind each that is mended.
 //!
 //! | rapier | here |
 //! |---|---|
@@ -28,6 +28,7 @@
 //! | goes on reporting the contact impulses of a sleeping body | the same |
 //! | `FrictionModel::Coulomb` is too weak by 13 % (a box stops 15 % late) | the default model, right to 0.3 % |
 //! | a hull with a `contact_skin` of more than 2 cm loses contact points, and what lies on it rocks | obstacles that are hulls are rounded by their thickness |
+//! | stretches a chain under a thousandfold weight by 5 % in four substeps | as it is: 0.3 % in sixteen |
 //! | clips a fast body's way at the first fixed thing in it, and with it the rest of the step's time | as it is: nothing tunnels, and no momentum is lost |
 //! | lets bodies sink by g/ω², ω = 2π 60 Hz on fixed bodies and 2π 30 Hz on others | as it is: 0.07 mm, and 0.28 mm on obstacles |
 //! | the angular momentum of a spinning box turns, in proportion to the substep | as it is: 0.9 % in 300 steps of 1/60 s |
