@@ -1,14 +1,12 @@
 //! You will see crates, a ball and a log drop into a pond and float as Archimedes says. The pond is
-//! a simulator written here, in 80 lines; rapier knows nothing of it.
+//! a simulator written here, in under 80 lines; rapier knows nothing of it.
 
-use std::{any::Any, process::ExitCode, sync::Arc};
+use std::{any::Any, process::ExitCode};
 
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita::simulator::*;
 use partita_report::{self as report, Bound, Camera, Colour, Drawing, Film, Look, Options, Report};
-
-type V = Vector3<f64>;
 
 /// Still water in a basin: it presses on whatever dips in and rises as much as that displaces.
 struct Pond {
@@ -23,25 +21,26 @@ impl Pond {
         (self.table.owner, layout_of(&(self.area, &self.guides)))
     }
 
-    /// Force and torque about `c` of the pressure ρ g d on one triangle, exact: the part below the
-    /// level is cut into triangles on which pressure times arm is quadratic, so that the three
-    /// middles of edges integrate it. `drag` adds to the pressure where the face moves outwards.
-    fn press(&self, [a, b, c]: [V; 3], speed: V, about: V) -> (Wrench, f64) {
-        let (normal, depth) = ((b - a).cross(&(c - a)), |x: &V| self.state.1 - x.y);
-        let mut wet = Vec::with_capacity(4);
+    /// Force, and torque about the body's centre, of the pressure ρ g d on one triangle, and the
+    /// volume above it. Exact: the part below the level is cut into triangles, on which pressure
+    /// times arm is quadratic, so that the middles of their edges integrate it. Drag is 200 N s/m³.
+    fn press(&self, [a, b, c]: [Vector3<f64>; 3], body: &HandleState) -> (Wrench, f64) {
+        let [centre, v, w] = [body.position, body.velocity, body.spin].map(Vector3::from);
+        let depth = |x: &Vector3<f64>| self.state.1 - x.y;
+        let mut wet = Vec::new();
         for (p, q) in [(a, b), (b, c), (c, a)] {
             let (dp, dq) = (depth(&p), depth(&q));
             wet.extend((dp > 0.0).then_some(p));
             wet.extend((dp * dq < 0.0).then(|| p + dp / (dp - dq) * (q - p)));
         }
         let (mut wrench, mut displaced) = (Wrench::ZERO, 0.0);
-        let drag = normal.try_normalize(0.0).map_or(0.0, |n| 400.0 * speed.dot(&n));
         for i in 2..wet.len() {
             let (p, q, r) = (wet[0], wet[i - 1], wet[i]);
             let area = 0.5 * (q - p).cross(&(r - p));
             for x in [0.5 * (p + q), 0.5 * (q + r), 0.5 * (r + p)] {
-                let force = -(1000.0 * 9.81 * depth(&x) + drag).max(0.0) * area / 3.0;
-                wrench += Wrench { linear: force.into(), angular: (x - about).cross(&force).into() };
+                let drag = 200.0 * area.norm() * (v + w.cross(&(x - centre)));
+                let force = -(1000.0 * 9.81 * depth(&x) * area + drag) / 3.0;
+                wrench += Wrench { linear: force.into(), angular: (x - centre).cross(&force).into() };
                 displaced -= depth(&x) * area.y / 3.0;
             }
         }
@@ -59,9 +58,6 @@ impl Simulator for Pond {
     fn handles(&self) -> &HandleTable {
         &self.table
     }
-    fn surfaces(&self) -> &[Arc<Surface>] {
-        &[]
-    }
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
         self.table.read_with(handles, out, |_| HandleState::point([0.0, self.state.1, 0.0], [0.0; 3]))
     }
@@ -70,12 +66,9 @@ impl Simulator for Pond {
         let (mut reactions, mut displaced) = (Vec::new(), 0.0);
         for (number, (guide, motion)) in self.guides.iter().zip(&inputs.motions).enumerate() {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { continue };
-            let (before, after) = (surface.posed(&motion.begin), surface.posed(&motion.end));
-            let (centre, mut sum) = (V::from(motion.end[0].position), Wrench::ZERO);
+            let (x, mut sum) = (surface.posed(&motion.end), Wrench::ZERO);
             for corners in &surface.triangles {
-                let x = corners.map(|i| V::from(after[i as usize]));
-                let speed = corners.map(|i| (V::from(after[i as usize]) - V::from(before[i as usize])) / (3.0 * dt));
-                let (wrench, volume) = self.press(x, speed.iter().sum(), centre);
+                let (wrench, volume) = self.press(corners.map(|i| x[i as usize].into()), &motion.end[0]);
                 (sum, displaced) = (sum + wrench, displaced + volume);
             }
             reactions.push(Reaction { guide: number as u32, carrier: 0, impulse: sum.scaled(dt) });
@@ -135,7 +128,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
     scene.add(rigid).add(pond);
     let mut run = scene.build()?;
 
-    let mut film = Film::new(report::Picture { still_frame: Some(40), ..Default::default() }, camera())?;
+    let mut film = Film::new(report::Picture { still_frame: Some(72), ..Default::default() }, camera())?;
     let progress = report.progress(seconds);
     while run.time() < seconds - 1e-9 {
         if film.is_due(run.time()) {
@@ -168,22 +161,31 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
 }
 
 fn camera() -> Camera {
-    Camera::framing([[-1.9, -0.4, -0.9], [1.9, 1.6, 1.5]]).from_direction([0.35, 0.5, 1.0])
+    Camera::framing([[-1.75, -0.5, -1.75], [1.75, 0.8, 1.75]]).from_direction([0.45, 0.62, 1.0])
 }
 
+/// The basin's walls, the water between them, and what floats.
 fn draw(run: &mut Run) -> Result<Drawing, Failure> {
-    let mut drawing = Drawing::on_ground(-1.2);
+    let mut drawing = Drawing::on_ground(-0.5);
     let level = run.look("pond", |pond: &Pond| pond.state.1)?;
-    let side = 2.2;
+    let (side, upright) = (0.5 * 12f64.sqrt(), [0.0, 0.0, 0.0, 1.0]);
+    let (long, across) =
+        (report::Shape::cuboid([side + 0.1, 0.35, 0.05])?, report::Shape::cuboid([0.05, 0.35, side + 0.1])?);
+    for sign in [-1.0, 1.0] {
+        drawing.body(&long, [0.0, -0.15, sign * (side + 0.05)], upright, Look::plain(Colour::PAPER));
+        drawing.body(&across, [sign * (side + 0.05), -0.15, 0.0], upright, Look::plain(Colour::PAPER));
+    }
     let water = [[-side, level, -side], [-side, level, side], [side, level, side], [side, level, -side]];
     drawing.mesh(&water, &[[0, 1, 2], [0, 2, 3]], Look::plain(Colour::WATER).gloss(0.6))?;
+    let crate_shape = report::Shape::cuboid([0.25; 3])?;
     for (i, posed) in run.picture()?.surfaces.iter().enumerate() {
-        let look = if posed.surface.name.starts_with("crate") {
-            Look::crate_wood(i as u64)
+        if posed.surface.name.starts_with("crate") {
+            let state = run.state(posed.surface.carrier.handles()[0])?;
+            drawing.body(&crate_shape, state.position, state.orientation, Look::crate_wood(i as u64));
         } else {
-            Look::plain(Colour::WOOD)
-        };
-        drawing.shape(&report::Shape::new(&posed.vertices, &posed.surface.triangles)?, look);
+            let shape = report::Shape::new(&posed.vertices, &posed.surface.triangles)?;
+            drawing.shape(&shape, Look::plain(if posed.surface.name == "log" { Colour::WOOD } else { Colour::SIGNAL }));
+        }
     }
     Ok(drawing)
 }

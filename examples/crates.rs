@@ -5,12 +5,15 @@
 //! The crates are rapier's, the jet is a particle system; neither knows of the other. The crates
 //! lead, the jet follows and says what bouncing off took, and that pushes the crates.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use nalgebra::Vector3;
 use partita::prelude::*;
-use partita_mesh::Mesh;
+use partita_mesh::read_obj;
 use partita_report::{self as report, Bound, Camera, Colour, Drawing, Film, Look, Options, Report};
 
 /// Edge of a crate `[m]`, and its mass `[kg]`.
@@ -68,7 +71,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let start = places(&mut run, &crates)?;
-    let mut film = Film::new(report::Picture::default(), camera())?;
+    let mut film = Film::new(report::Picture { still_frame: Some(24), ..Default::default() }, camera())?;
     let progress = report.progress(seconds);
     while run.time() < seconds - 1e-9 {
         if film.is_due(run.time()) {
@@ -99,13 +102,17 @@ fn pyramid(rigid: &mut RigidBodies) -> Result<Vec<HandleId>, SimulatorError> {
     Ok(crates)
 }
 
-/// A mesh of the user's, made sound if it can be, 0.8 m large, a metre and a half before the pyramid.
-fn add_obstacle(rigid: &mut RigidBodies, file: &std::path::Path, dynamic: bool) -> Result<HandleId, Failure> {
-    let (mesh, repairs) = Mesh::from_obj_repaired(file)?;
+/// A mesh of the user's, made sound if it can be, 0.8 m large, on the floor before the pyramid.
+fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<HandleId, Failure> {
+    let (mesh, repairs) = read_obj(file)?.repaired()?;
     repairs.iter().for_each(|repair| eprintln!("{}: {repair}", file.display()));
-    let mesh = mesh.fitted([-1.5, 0.4, 0.0], 0.8)?;
-    let shape = Shape::mesh(mesh.vertices().to_vec(), mesh.triangles().to_vec());
-    Ok(rigid.add("obstacle", if dynamic { Body::dynamic(shape).mass(20.0) } else { Body::fixed(shape) })?)
+    let [low, high] = mesh.bounds().map(Vector3::from);
+    let middle = Vector3::new(0.5 * (low.x + high.x), low.y, 0.5 * (low.z + high.z));
+    let scale = 0.8 / (high - low).amax();
+    let vertices: Vec<[f64; 3]> = mesh.vertices().iter().map(|x| (scale * (x - middle)).into()).collect();
+    let shape = Shape::mesh(vertices, mesh.triangles().to_vec());
+    let body = if dynamic { Body::dynamic(shape).mass(20.0) } else { Body::fixed(shape) };
+    Ok(rigid.add("obstacle", body.at([-2.0, 0.01, 0.0]))?)
 }
 
 fn places(run: &mut Run, crates: &[HandleId]) -> partita::Result<Vec<Vector3<f64>>> {
@@ -179,7 +186,7 @@ fn alone(seconds: f64) -> Result<Vec<Vector3<f64>>, Failure> {
 }
 
 fn camera() -> Camera {
-    Camera::framing([[-2.6, 0.0, -1.6], [2.6, 2.0, 1.6]]).from_direction([-0.55, 0.36, 1.0])
+    Camera::framing([[-2.2, 0.0, -1.4], [3.0, 2.1, 1.6]]).from_direction([-0.55, 0.36, 1.0])
 }
 
 fn draw(run: &mut Run, crates: &[HandleId], obstacle: Option<HandleId>) -> Result<Drawing, Failure> {

@@ -113,7 +113,9 @@ pub trait Simulator: Send {
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError>;
 
     /// Shapes that others may bump into, given once; how they move is read from their carriers.
-    fn surfaces(&self) -> &[Arc<Surface>];
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &[]
+    }
 
     // step
 
