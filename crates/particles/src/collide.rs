@@ -228,14 +228,13 @@ impl Surroundings<'_> {
     /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between.
     fn keep_off(&self, x: &Vector3<f64>, v: &Vector3<f64>, f: f64, h: f64, free: Leg, held: &mut [Contact]) -> Leg {
         let mut leg = Leg { velocity: hold(held, free.velocity), ..free };
-        if held.iter().all(|contact| contact.push == 0.0) {
-            return free;
-        }
         let shift = |velocity: Vector3<f64>| match self.parameters.integration {
             Integration::SymplecticEuler => h * velocity,
             Integration::Parabola => 0.5 * h * (v + velocity),
         };
-        leg.shift = shift(leg.velocity);
+        if held.iter().any(|contact| contact.push > 0.0) {
+            leg.shift = shift(leg.velocity);
+        }
         for _ in 0..held.len() {
             for contact in held.iter().filter(|contact| contact.push > 0.0) {
                 let swept = &self.triangles.swept[contact.triangle as usize];
@@ -256,7 +255,8 @@ impl Surroundings<'_> {
         }
         if rising {
             let velocity = hold(held, free.velocity);
-            leg = Leg { shift: leg.shift + shift(velocity) - shift(leg.velocity), velocity, ..leg };
+            // The push grows with the rise, so the mean velocity gains half of it, in either integration.
+            leg = Leg { shift: leg.shift + 0.5 * h * (velocity - leg.velocity), velocity, ..leg };
             for _ in 0..held.len() {
                 for contact in held.iter() {
                     if let Some((place, miss)) = self.rises_into(x, &leg, contact) {

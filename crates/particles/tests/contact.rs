@@ -353,6 +353,88 @@ fn no_particle_slips_between_triangles() {
     }
 }
 
+/// A floor that tilts up into a fast slide: the leg follows it at once, instead of by hundreds of contacts each
+/// some micrometres on (gap 10 µm, closing by ½ · 2 v ω t²: 50 µs a contact, of 8 ms).
+#[test]
+fn a_slide_on_a_tilting_floor_takes_few_contacts() {
+    for integration in [Integration::Parabola, Integration::SymplecticEuler] {
+        let mut particle = on(sheet(20.0, 1), 0.0, 0.0).integration(integration);
+        particle.add([0.0, STANDOFF, 0.5], [40.0, 0.0, 0.0]).unwrap();
+        let (dt, omega, mut contacts) = (1.0 / 120.0, 5.0, 0);
+        for i in 0..30 {
+            let at = |i: u32| frame([0.0; 3], [0.0; 3], [0.0, 0.0, omega * dt * f64::from(i)], [0.0, 0.0, omega]);
+            let report = particle.step(dt, &with(vec![motion(at(i), at(i + 1))])).unwrap();
+            assert!(report.iterations <= 32 && report.notes.is_empty(), "{} contacts", report.iterations);
+            contacts += report.iterations;
+            let (s, c) = (omega * dt * f64::from(i + 1)).sin_cos();
+            let height = particle.positions()[0].dot(&Vector3::new(-s, c, 0.0));
+            assert!(height > 0.0 && height < 1e-3, "{height} m over the floor in step {i}");
+        }
+        // The most in the one step in which it passes the edge between the triangles.
+        assert!(contacts <= 60, "{contacts} contacts in 30 steps");
+        // Along the floor r grows as r'' = ω² r − g sin ωt: r = a sinh ωt + b sin ωt, b = g/2ω², a = v/ω − b.
+        let (t, b) = (0.25f64, G / (2.0 * omega * omega));
+        let exact = (40.0 / omega - b) * (omega * t).sinh() + b * (omega * t).sin();
+        // First order in the step: ω dt/2 of the 12 m.
+        assert!(
+            (particle.positions()[0].norm() / exact - 1.0).abs() < 0.03,
+            "{} {exact}",
+            particle.positions()[0].norm()
+        );
+    }
+}
+
+/// The corners of a two-sided sheet jump up and down at random; particles stay above or below it.
+#[test]
+fn nothing_passes_a_fluttering_sheet() {
+    let n = 6;
+    let mut chance = Chance(17);
+    for (restitution, thickness) in [(0.0, 0.0), (0.6, 0.0), (0.3, 0.01)] {
+        let mut sheet = Surface { two_sided: true, ..sheet(1.0, n) };
+        sheet.carrier = partita_simulator::Carrier::Points((0..sheet.vertices.len() as u32).map(carrier).collect());
+        let corners = sheet.vertices.clone();
+        let surface = sheet.into();
+        // Pulled to the sheet from both sides.
+        let mut grains = Particles::new("p").gravity([0.0; 3]).field("pull", |x, _, _| [0.0, -20.0 * x[1], 0.0]);
+        let guide = Guide::Obstacle { surface, friction: 0.3, restitution, thickness, except: vec![] };
+        grains.follow(vec![guide]).unwrap();
+        for i in 0..400 {
+            let [x, y, z] = chance.vector(0.9);
+            let above = if i % 2 == 0 { 1.0 } else { -1.0 };
+            grains.add([x, above * (0.3 + y.abs()), z], chance.vector(3.0)).unwrap();
+        }
+        let mut here = vec![true; 400];
+        let mut heights = vec![0.0; corners.len()];
+        for _ in 0..60 {
+            let states = |heights: &[f64]| -> std::sync::Arc<[_]> {
+                let state =
+                    |(&[x, _, z], &y): (&[f64; 3], &f64)| partita_simulator::HandleState::point([x, y, z], [0.0; 3]);
+                corners.iter().zip(heights).map(state).collect()
+            };
+            let begin = states(&heights);
+            heights.iter_mut().for_each(|height| *height = 0.2 * (2.0 * chance.unit() - 1.0));
+            let motion = partita_simulator::Motion { begin, end: states(&heights) };
+            grains.step(1.0 / 100.0, &with(vec![Some(motion)])).unwrap();
+            for (i, x) in grains.positions().iter().enumerate() {
+                // The height of the sheet's triangle over or under the particle; who leaves it sideways is let go.
+                let at = |x: f64| (x + 1.0) / 2.0 * f64::from(n);
+                let (u, w) = (at(x.x), at(x.z));
+                here[i] &= u > 0.0 && w > 0.0 && u < f64::from(n) && w < f64::from(n);
+                if !here[i] {
+                    continue;
+                }
+                let corner = |di: u32, dj: u32| heights[((u as u32 + di) * (n + 1) + w as u32 + dj) as usize];
+                let (a, b, c, d) = (corner(0, 0), corner(0, 1), corner(1, 1), corner(1, 0));
+                let (u, w) = (u.fract(), w.fract());
+                let height = if w >= u { a + w * (b - a) + u * (c - b) } else { a + u * (d - a) + w * (c - d) };
+                let above = if i % 2 == 0 { 1.0 } else { -1.0 };
+                assert!(above * (x.y - height) > 0.0, "particle {i} by {} m", x.y - height);
+            }
+        }
+        assert!(here.iter().filter(|here| **here).count() > 50, "too few left to tell");
+    }
+}
+
 /// A random path of a box: constant velocity and spin within the step, changed at each.
 fn shaken(
     seed: u64,

@@ -188,3 +188,13 @@ fn the_ledger_accounts_for_momentum() {
     // x × m g over time: x = 3, so −3 m g about z, and z grows with t: +t²/2 m g about x.
     assert!((external.angular[2] + 1.5 * G).abs() < 1e-12 && (external.angular[0] - 0.25 * G).abs() < 1e-12);
 }
+
+/// A million particles, a hundred steps: it finishes, and all of them fall.
+#[test]
+#[ignore = "seconds; run with --release"]
+fn a_million_particles_fly() {
+    let mut p = Particles::new("p").emit(Emitter::cuboid([0.0; 3], [1.0; 3]).rate(1e8).stop(0.01));
+    run(&mut p, 0.01, 101);
+    assert_eq!(p.len(), 1_000_000);
+    assert!(p.positions().iter().all(|x| x.y < -3.0));
+}
