@@ -40,3 +40,8 @@ pub mod prelude {
     pub use partita_rigid::{Body, Joint, Pose, RigidBodies, Shape};
     pub use partita_simulator::{HandleId, HandleState, Simulator, SimulatorError, Wrench};
 }
+
+/// The README's code is compiled and run.
+#[cfg(all(doctest, feature = "particles", feature = "rigid"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
