@@ -91,7 +91,7 @@ pub(crate) struct Newborn {
     pub velocity: Vector3<f64>,
 }
 
-/// Births that a sum of steps may miss by rounding of the time still count [particles].
+/// Births that a sum of steps may miss by rounding of the time still count `[particles]`.
 const ROUNDING: f64 = 1e-6;
 
 impl Emitter {

@@ -1,14 +1,14 @@
 //! Free particles: fields, emitters, collisions with moving triangles.
 //!
-//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! A step lets everyone fly as if nothing were in the way (the exact parabola, or symplectic Euler),
 //! then takes those whose path meets the swept triangles of obstacles from contact to contact: exact
 //! times of impact (a cubic), restitution, Coulomb friction, rest. The impulse of each contact, −m Δv,
 //! is summed into one wrench impulse for a rigid surface and into one impulse a vertex for a
-//! deforming one ([PD97, §4.2]).
+//! deforming one (\[PD97, §4.2\]).
 //!
-//! | [PD97]  | here                            | unit |
+//! | \[PD97\] | here                            | unit |
 //! |---------|---------------------------------|------|
 //! | `Δt`    | `dt`                            | s    |
 //! | `m`     | [`Parameters::mass`]            | kg   |
@@ -25,6 +25,8 @@
 //! - One-sided surfaces stop what comes from outside and let out what is inside.
 //! - Where a surface turns within a step, its corners move straight.
 //! - Slow approaches (two steps' worth of acceleration) have no restitution, so bouncing ends in rest.
+//!
+//! Large crowds are spread over rayon's current pool; the number of threads changes no bit.
 //!
 //! Start at [`Particles`], then `step.rs`.
 

@@ -243,7 +243,7 @@ impl Particles {
     }
 
     /// Sums the impacts by carrier, in the order of the particles: −m Δv on what was hit, for a Frame with
-    /// its torque (p − c) × (−m Δv) ([PD97, §4.2]), c where the Frame was then.
+    /// its torque (p − c) × (−m Δv) (\[PD97, §4.2\]), c where the Frame was then.
     fn collect_impulses(&mut self, inputs: &Inputs, report: &mut StepReport) {
         let Work { triangles, pieces, impulses, first_carrier, .. } = &mut self.work;
         impulses.clear();
