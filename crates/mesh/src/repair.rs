@@ -1,6 +1,7 @@
 //! Mending what users bring: from a heap of triangles to a mesh, with a list of what was done.
 
 use std::collections::HashMap;
+use std::fmt;
 
 use nalgebra::Vector3;
 
@@ -47,6 +48,23 @@ pub enum Repair {
         /// The vertex that is gone.
         vertex: u32,
     },
+}
+
+impl fmt::Display for Repair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repair::Welded { vertex, into } => write!(f, "vertex {vertex} welded into vertex {into} at the same place"),
+            Repair::DroppedFlat { triangle } => write!(f, "triangle {triangle} dropped: it has no area"),
+            Repair::DroppedDuplicate { triangle, of } => {
+                write!(f, "triangle {triangle} dropped: it has the corners of triangle {of}")
+            }
+            Repair::Turned { triangle } => write!(f, "triangle {triangle} turned to have its outside outside"),
+            Repair::Split { vertex, copies } => {
+                write!(f, "vertex {vertex} got {copies} copies, one for each further fan of triangles")
+            }
+            Repair::DroppedVertex { vertex } => write!(f, "vertex {vertex} dropped: it belongs to no triangle"),
+        }
+    }
 }
 
 /// Vertices nearer than this, relative to the diagonal of the bounds `[-]`, are at one place: some rounding in single
