@@ -147,7 +147,7 @@ struct Strip {
 }
 
 /// Pixels that changed by no more than this are left as they are `[levels]`.
-const UNSEEN: u8 = 1;
+const UNSEEN: u8 = 2;
 /// Depth of the pattern between colours of the palette `[levels]`.
 const DITHER: i16 = 8;
 /// A palette is replaced when its squared error exceeds this many times the first one, plus a few levels².
