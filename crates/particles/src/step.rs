@@ -270,7 +270,7 @@ impl Particles {
             }
         }
         if riding > 0 {
-            report.notes.push(format!("{riding} particles met too many contacts in one step and rode on the last"));
+            report.notes.push("particles met too many contacts in one step and rode on the last".into());
         }
     }
 
