@@ -82,7 +82,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     progress.finish();
 
-    check(&mut report, &mut run, &crates, &start, seconds)?;
+    check(&mut report, &mut run, &crates, &start, obstacle.is_some())?;
     println!("{}\n", run.report());
     Ok(report.finish(film))
 }
@@ -145,19 +145,24 @@ fn check(
     run: &mut Run,
     crates: &[HandleId],
     start: &[Vector3<f64>],
-    seconds: f64,
+    own_mesh: bool,
 ) -> Result<(), Failure> {
+    let seconds = run.time();
     let ledger = run.ledgers().swap_remove(0);
     report.check("ledger: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
     report.check("jet: its own momentum against the ledger", jet_imbalance(run)?, Bound::at_most(1e-11), "relative");
-    // A drop caught between two crates that touch is inside one of them by as much as they overlap.
+    // A drop caught between two bodies that touch is inside one of them by as much as they overlap;
+    // how far a user's mesh may overlap with crates is rapier's business.
     let depth = deepest_inside(run, crates)?;
-    report.check("deepest drop inside a crate at the end", depth, Bound::at_most(0.01 * EDGE), "m");
+    match own_mesh {
+        true => report.figure("deepest drop inside a crate at the end [m]", depth),
+        false => drop(report.check("deepest drop inside a crate at the end", depth, Bound::at_most(0.01 * EDGE), "m")),
+    }
 
     let moved = |to: &[Vector3<f64>]| start.iter().zip(to).map(|(a, b)| (b - a).norm()).collect::<Vec<_>>();
     let knocked = moved(&places(run, crates)?).into_iter().filter(|&distance| distance > EDGE).count();
     // Two seconds of jet knock over most of the 14 that stand on others.
-    let expected = if seconds >= 2.0 { 8.0 } else { 0.0 };
+    let expected = if seconds >= 2.0 && !own_mesh { 8.0 } else { 0.0 };
     report.check("crates knocked over", knocked as f64, Bound::at_least(expected), "crates");
     let sunk = moved(&alone(seconds)?).into_iter().fold(0.0, f64::max);
     report.check("largest move of a crate without coupling", sunk, Bound::at_most(0.02 * EDGE), "m");
