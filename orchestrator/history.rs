@@ -75,18 +75,26 @@ impl Marks {
 /// What came from outside: the length of windows where it changed, and the loads pushed.
 #[derive(Default)]
 pub(crate) struct Journal {
+    /// Windows recorded.
+    end: u64,
     lengths: BTreeMap<u64, f64>,
     pushes: BTreeMap<u64, Vec<Push>>,
 }
 
 impl Journal {
     pub(crate) fn record(&mut self, window: u64, dt: f64, pushes: &[Push]) {
+        self.end = window + 1;
         if self.lengths.last_key_value().is_none_or(|(_, last)| *last != dt) {
             self.lengths.insert(window, dt);
         }
         if !pushes.is_empty() {
             self.pushes.insert(window, pushes.to_vec());
         }
+    }
+
+    /// Number of windows recorded.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
     }
 
     /// Length of a recorded window `[s]`.
@@ -100,6 +108,7 @@ impl Journal {
 
     /// Forgets `window` and all after it.
     pub(crate) fn truncate(&mut self, window: u64) {
+        self.end = self.end.min(window);
         self.lengths.split_off(&window);
         self.pushes.split_off(&window);
     }

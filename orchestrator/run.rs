@@ -167,7 +167,7 @@ impl Run {
         self.rewind_to(window)
     }
 
-    /// Goes back to the begin of window number `window`.
+    /// Goes back to the begin of window number `window`, with the rate that it had.
     ///
     /// # Errors
     /// It has not been reached yet.
@@ -177,6 +177,9 @@ impl Run {
             return Err(Error::refused("window", window, format!("at most {}", self.windows())));
         }
         self.go_to(window)?;
+        if window < self.journal.end() {
+            self.rate = Rate::seconds(self.journal.dt(window));
+        }
         self.pushes.clear();
         self.journal.truncate(window);
         for number in self.marks.truncate(window) {

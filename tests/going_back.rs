@@ -83,6 +83,18 @@ fn seconds_and_undo_end_at_the_window_they_name() {
     assert!(run.rewind(f64::NAN).is_err());
 }
 
+/// The length of a window is part of what a run goes back to.
+#[test]
+fn going_back_brings_back_the_rate() {
+    let (mut run, handle) = run(Rewind::default(), Scheme::Interleaved, false);
+    (0..20).for_each(|k| window(&mut run, handle, k));
+    run.set_rate(Rate::seconds(1.0)).unwrap();
+    run.rewind_to(9).unwrap();
+    let before = run.time();
+    run.advance().unwrap();
+    assert_eq!(run.time() - before, 1.0 / 512.0);
+}
+
 /// A branch is another future: it leaves nothing of the first one behind.
 #[test]
 fn a_branch_forgets_the_future_that_it_left() {

@@ -191,7 +191,6 @@ fn the_ledger_accounts_for_momentum() {
 
 /// A million particles, a hundred steps: it finishes, and all of them fall.
 #[test]
-#[ignore = "seconds; run with --release"]
 fn a_million_particles_fly() {
     let mut p = Particles::new("p").emit(Emitter::cuboid([0.0; 3], [1.0; 3]).rate(1e8).stop(0.01));
     run(&mut p, 0.01, 101);

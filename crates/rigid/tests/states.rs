@@ -336,14 +336,8 @@ fn fall_asleep(side: i32) {
     println!("{} bodies: awake {:.2} ms, asleep {:.3} ms a step, {ratio:.1} %", side * side, 1e3 * awake, 1e3 * asleep);
 }
 
+/// L3; `--nocapture` prints what sleeping costs.
 #[test]
-fn many_bodies_fall_asleep() {
-    fall_asleep(16);
-}
-
-/// L3 in full: `cargo test --release -p partita-rigid --test states -- --ignored --nocapture`.
-#[test]
-#[ignore = "ten thousand bodies"]
 fn ten_thousand_bodies_fall_asleep() {
     fall_asleep(100);
 }
