@@ -1,6 +1,6 @@
-//! You will see a jet of drops knock over a pyramid of crates and spray off it: [PD97] figure 1.
+//! You will see a jet of drops knock over a pyramid of crates and spray off it: \[PD97\] figure 1.
 //!
-//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! The crates are rapier's, the jet is a particle system; neither knows of the other. The crates
 //! lead, the jet follows and says what bouncing off took, and that pushes the crates.

@@ -1,6 +1,6 @@
 //! Two-way coupled simulation from simulators that know nothing of each other.
 //!
-//! [PD97] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
+//! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! Start at [`Scene`]; a scene that is built is a [`Run`].
 

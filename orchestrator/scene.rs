@@ -76,7 +76,7 @@ impl Contact {
     }
 }
 
-/// A spring between two handles, computed outside both simulators ([PD97] §1.2); see [`Scene::spring`].
+/// A spring between two handles, computed outside both simulators (\[PD97\] §1.2); see [`Scene::spring`].
 #[derive(Clone, Debug)]
 pub struct Spring {
     pub(crate) ends: [HandleId; 2],

@@ -1,4 +1,4 @@
-//! [PD97] footnote 1: "increased accuracy is simply obtained by reducing the time step".
+//! \[PD97\] footnote 1: "increased accuracy is simply obtained by reducing the time step".
 
 mod common;
 

@@ -49,7 +49,7 @@ fn a_held_crate_feels_the_momentum_of_the_jet() {
     }
 }
 
-/// Torque (p − c) × f, with p on the face where the jet's middle hits it ([PD97] §4.2).
+/// Torque (p − c) × f, with p on the face where the jet's middle hits it (\[PD97\] §4.2).
 #[test]
 fn an_eccentric_jet_turns_the_crate() {
     let (_, _, ledgers) = run(Body::fixed(cube()), 0.15, 0.0, 2.0);

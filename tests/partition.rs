@@ -1,4 +1,4 @@
-//! One kind of simulator twice, as a partition ([PD97] §5; rows C10 and C12).
+//! One kind of simulator twice, as a partition (\[PD97\] §5; rows C10 and C12).
 
 mod common;
 
@@ -61,16 +61,17 @@ fn the_order_of_adding_does_not_matter() {
         let leader = free_mass("leader", 3.0).started_at([0.0; 3], [0.1, 0.0, 0.0]).unwrap();
         let handle = leader.mass();
         let mut scene = Scene::new(Rate::hz(240.0));
-        let mut followers: Vec<_> =
-            ["a", "b", "c"].iter().zip([0.2, 0.5, 0.9]).map(|(name, mass)| following_mass(name, mass)).collect();
-        followers.iter().for_each(|follower| drop(scene.attach(follower.point(0), handle)));
+        let followers = [("a", 0.2), ("b", 0.5), ("c", 0.9)].map(|(name, mass)| following_mass(name, mass));
+        for follower in &followers {
+            scene.attach(follower.point(0), handle);
+        }
+        let mut simulators: Vec<Box<dyn Simulator>> = vec![Box::new(leader)];
+        simulators.extend(followers.into_iter().map(|follower| Box::new(follower) as Box<dyn Simulator>));
         if reversed {
-            followers.reverse();
-            followers.into_iter().for_each(|follower| drop(scene.add(follower)));
-            scene.add(leader);
-        } else {
-            scene.add(leader);
-            followers.into_iter().for_each(|follower| drop(scene.add(follower)));
+            simulators.reverse();
+        }
+        for simulator in simulators {
+            scene.add_boxed(simulator);
         }
         let mut run = scene.build().unwrap();
         for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! A spring between two simulators: a weak force computed outside and injected ([PD97] §1.2).
+//! A spring between two simulators: a weak force computed outside and injected (\[PD97\] §1.2).
 
 mod common;
 

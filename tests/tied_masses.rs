@@ -64,7 +64,7 @@ fn an_iteration_that_stops_short_says_so() {
 }
 
 /// The follower's end is the leader's end in every window of either scheme: the geometry is right
-/// even where the force is not ([PD97] §2.5).
+/// even where the force is not (\[PD97\] §2.5).
 #[test]
 fn the_tie_never_opens() {
     for (ratio, scheme) in [(0.5, Scheme::Interleaved), (3.0, Relaxed::default().into())] {

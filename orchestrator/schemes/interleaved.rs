@@ -1,4 +1,4 @@
-//! Interleaved simulation, [PD97] §3: "S_b takes a step, subject to the force that S_a computed in
+//! Interleaved simulation, \[PD97\] §3: "S_b takes a step, subject to the force that S_a computed in
 //! the last one; then S_a takes a step consistent with S_b's motion".
 
 use partita_simulator::{Outcome, Wrench};
