@@ -64,7 +64,6 @@ impl Builder {
             table: simulator.handles().clone(),
             watched: Vec::new(),
             guides: Vec::new(),
-            depth: 0,
             coupled: false,
         };
         let members: Vec<_> = scene.simulators.iter().map(|simulator| member(&**simulator)).collect();
@@ -413,7 +412,6 @@ impl Builder {
             }
             for &done in &ready {
                 waiting.remove(&done);
-                self.members[done].depth = levels.len();
                 for (_, follower) in edges.iter().filter(|edge| edge.0 == done) {
                     *waiting.get_mut(follower).expect("a follower waits for its leader") -= 1;
                 }

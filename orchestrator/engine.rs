@@ -1,8 +1,10 @@
 //! One pass: leaders step under given loads, followers step consistently with their motion and say
 //! what that took. Every scheme is made of passes.
 
+use std::time::Instant;
+
 use nalgebra::Vector3;
-use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Wrench};
+use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Stages, Wrench};
 
 use crate::{
     Error, Scheme,
@@ -51,7 +53,7 @@ pub(crate) struct InterfaceState {
 pub(crate) struct Totals {
     pub passes: u64,
     pub unconverged: u64,
-    pub worst_error: f64,
+    pub worst_load_change: f64,
     pub worst_gap: f64,
     /// Note, and in how many windows.
     pub notes: Vec<(String, u64)>,
@@ -98,11 +100,21 @@ pub(crate) struct Engine {
     scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
-    /// Seconds inside each simulator's steps, and by stage, since the begin; a clock, not state.
-    pub seconds: Vec<f64>,
-    pub stages: Vec<Vec<(String, f64)>>,
-    /// Memory of the inputs, by member.
+    pub clock: SimulatorClock,
+    /// Memory of the inputs and of the states that come back, by member.
     inputs: Vec<Inputs>,
+    spare_states: Vec<Vec<HandleState>>,
+}
+
+/// Where the time of the windows goes.
+#[derive(Clone, Default)]
+pub(crate) struct SimulatorClock {
+    /// Inside each simulator's steps `[s]`.
+    pub seconds: Vec<f64>,
+    /// The same by stage.
+    pub stages: Vec<Stages>,
+    /// In which the orchestrator waited for them `[s]`.
+    pub waiting: f64,
 }
 
 impl Engine {
@@ -153,9 +165,9 @@ impl Engine {
             scheme,
             state,
             pass,
-            seconds: vec![0.0; n],
-            stages: vec![Vec::new(); n],
+            clock: SimulatorClock { seconds: vec![0.0; n], stages: vec![Stages::default(); n], waiting: 0.0 },
             inputs,
+            spare_states: vec![Vec::new(); n],
         })
     }
 
@@ -187,7 +199,10 @@ impl Engine {
             for k in (0..self.levels[level].len()).filter(|&k| stepping(self, k)).collect::<Vec<_>>() {
                 let m = self.levels[level][k];
                 let inputs = self.inputs_of(m, dt, pushes);
-                self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs });
+                let states = std::mem::take(&mut self.spare_states[m]);
+                let posted = Instant::now();
+                self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
+                self.clock.waiting += posted.elapsed().as_secs_f64();
             }
             let mut failure = None;
             for k in 0..self.levels[level].len() {
@@ -234,24 +249,22 @@ impl Engine {
 
     /// Takes in what member `m` answers to its step.
     fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
+        let waited = Instant::now();
         let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
+        self.clock.waiting += waited.elapsed().as_secs_f64();
         self.inputs[m] = stepped.inputs;
-        self.seconds[m] += stepped.seconds;
+        self.clock.seconds[m] += stepped.seconds;
         let summary = match stepped.outcome {
             Ok(summary) => summary,
             Err(error) => {
-                self.seats[m].recycle(stepped.states);
+                self.spare_states[m] = stepped.states;
                 return Err(error);
             }
         };
-        for (stage, seconds) in &summary.stages {
-            match self.stages[m].iter_mut().find(|(name, _)| name == stage) {
-                Some((_, sum)) => *sum += seconds,
-                None => self.stages[m].push((stage.clone(), *seconds)),
-            }
+        for (stage, seconds) in &summary.stages.0 {
+            self.clock.stages[m].add(stage, *seconds);
         }
-        let old = std::mem::replace(&mut self.pass.ends[m], stepped.states);
-        self.seats[m].recycle(old);
+        self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
         for reaction in &stepped.reactions {
             let guides = &self.members[m].guides;
             let Some(guide) = guides.get(reaction.guide as usize) else {
@@ -312,7 +325,7 @@ impl Engine {
             }
         }
         state.totals.worst_gap = state.totals.worst_gap.max(gap);
-        state.totals.worst_error = state.totals.worst_error.max(load_change);
+        state.totals.worst_load_change = state.totals.worst_load_change.max(load_change);
         state.totals.unconverged += u64::from(outcome != Outcome::Converged);
         state.window += 1;
         state.time += dt;

@@ -95,6 +95,17 @@ pub enum Error {
         /// What happened.
         error: SimulatorError,
     },
+    /// A simulator refused what it was given outside of any run: a body, a parameter.
+    #[error("{0}")]
+    Setup(SimulatorError),
+    /// A simulator of the run refused a call, or panicked when it was looked at.
+    #[error("simulator `{simulator}`: {error}")]
+    Simulator {
+        /// Whose error it is.
+        simulator: String,
+        /// What happened.
+        error: SimulatorError,
+    },
     /// A bad argument.
     #[error("{thing}: expected {expected}, found {found}")]
     Refused {
@@ -105,8 +116,8 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
-    /// A simulator could not even go back; the run cannot go on.
-    #[error("simulator `{simulator}` could not go back after an error: {error}")]
+    /// A simulator could not be marked, or could not go back; the run cannot go on.
+    #[error("simulator `{simulator}` could not be marked or retracted: {error}")]
     Lost {
         /// Which one.
         simulator: String,
@@ -123,9 +134,7 @@ impl Error {
 
 impl From<SimulatorError> for Error {
     fn from(error: SimulatorError) -> Self {
-        let (SimulatorError::Refused { thing, found, expected } | SimulatorError::Failed { thing, found, expected }) =
-            error;
-        Self::Refused { thing, found, expected }
+        Self::Setup(error)
     }
 }
 

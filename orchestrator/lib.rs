@@ -14,7 +14,7 @@ mod rate;
 mod report;
 mod run;
 mod scene;
-pub mod schemes;
+mod schemes;
 mod worker;
 
 pub use engine::WindowReport;
@@ -28,7 +28,7 @@ pub use partita_simulator as simulator;
 pub use rate::Rate;
 pub use report::RunReport;
 pub use run::{Picture, PosedSurface, Run};
-pub use scene::{Contact, Handles, Rewind, Scene, Spring};
+pub use scene::{Contact, Rewind, Scene, Spring};
 pub use schemes::{Relaxed, Scheme};
 
 /// All that a scene needs.

@@ -15,8 +15,6 @@ pub(crate) struct Member {
     pub watched: Vec<HandleId>,
     /// In the follower's numbering.
     pub guides: Vec<GuidePlan>,
-    /// Steps after all of lower depth.
-    pub depth: usize,
     /// Takes part in some interface, so that iterations repeat it.
     pub coupled: bool,
 }

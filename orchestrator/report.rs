@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use partita_simulator::Stages;
+
 use crate::{InterfaceLedger, engine::Engine, run::Clock};
 
 /// What a run did and what it cost; printed as a small table.
@@ -21,12 +23,16 @@ pub struct RunReport {
     pub worst_gap: f64,
     /// By interface.
     pub ledgers: Vec<InterfaceLedger>,
-    /// Name of each simulator and the seconds spent in its steps.
+    /// Name of each simulator and the seconds spent in its steps; on threads they overlap.
     pub simulators: Vec<(String, f64)>,
     /// Stages of each simulator and their seconds.
-    pub stages: Vec<Vec<(String, f64)>>,
-    /// Seconds spent in windows, simulators included.
+    pub stages: Vec<Stages>,
+    /// Windows that were taken, those that were gone back over included; what times are a mean of.
+    pub taken: u64,
+    /// Seconds spent in those windows, simulators included.
     pub seconds: f64,
+    /// Seconds of them that the orchestrator itself took.
+    pub coupling: f64,
     /// Seconds spent on marks, besides.
     pub marking: f64,
     /// Notes of simulators, and in how many windows each came.
@@ -42,12 +48,14 @@ impl RunReport {
             simulated: state.time - start,
             passes: totals.passes,
             unconverged: totals.unconverged,
-            worst_load_change: totals.worst_error,
+            worst_load_change: totals.worst_load_change,
             worst_gap: totals.worst_gap,
             ledgers: state.interfaces.iter().map(|interface| interface.ledger.clone()).collect(),
-            simulators: names.zip(engine.seconds.iter().copied()).collect(),
-            stages: engine.stages.clone(),
+            simulators: names.zip(engine.clock.seconds.iter().copied()).collect(),
+            stages: engine.clock.stages.clone(),
+            taken: clock.taken,
             seconds: clock.windows.as_secs_f64(),
+            coupling: clock.windows.as_secs_f64() - engine.clock.waiting,
             marking: clock.marks.as_secs_f64(),
             notes: totals.notes.clone(),
         }
@@ -56,7 +64,7 @@ impl RunReport {
 
 impl fmt::Display for RunReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let per_window = 1e3 / self.windows.max(1) as f64;
+        let per_window = 1e3 / self.taken.max(1) as f64;
         writeln!(
             f,
             "{} windows, {:.3} s simulated in {:.3} s",
@@ -84,12 +92,10 @@ impl fmt::Display for RunReport {
                 "{follower} on {leader}: impulse ({x:.4}, {y:.4}, {z:.4}) N s, open {closure:.1e}, energy of the coupling {work:.3e} J"
             )?;
         }
-        let mut others = self.seconds;
         for (name, seconds) in &self.simulators {
             writeln!(f, "{:>9.4} ms a window  {name}", seconds * per_window)?;
-            others -= seconds;
         }
-        writeln!(f, "{:>9.4} ms a window  coupling", others * per_window)?;
+        writeln!(f, "{:>9.4} ms a window  coupling", self.coupling * per_window)?;
         write!(f, "{:>9.4} ms a window  marks", self.marking * per_window)?;
         self.notes.iter().try_for_each(|(note, count)| write!(f, "\n{count} x {note}"))
     }

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partita_simulator::{HandleId, HandleState, Kind, Ledger, Simulator, SimulatorError, Surface, Wrench};
+use partita_simulator::{HandleId, HandleState, Ledger, Simulator, SimulatorError, Surface, Wrench, check_load};
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunReport, WindowReport,
@@ -30,6 +30,7 @@ pub struct Run {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Clock {
     pub windows: Duration,
+    pub taken: u64,
     pub marks: Duration,
 }
 
@@ -90,6 +91,7 @@ impl Run {
         let result = self.engine.window(dt, &self.pushes);
         let took = start.elapsed();
         self.clock.windows += took;
+        self.clock.taken += 1;
         self.marks.ran(took);
         match result {
             Ok(report) => {
@@ -124,13 +126,7 @@ impl Run {
     pub fn push(&mut self, handle: HandleId, load: Wrench) -> Result<()> {
         let member = self.member_of(handle)?;
         let table = &self.engine.members[member].table;
-        let thing = || format!("load on {}", table.describe(handle));
-        if !load.is_finite() {
-            return Err(Error::refused(thing(), format!("{load:?}"), "finite numbers"));
-        }
-        if table.kind(handle)? == Kind::Point && load.angular != [0.0; 3] {
-            return Err(Error::refused(thing(), format!("torque {:?}", load.angular), "no torque on a Point"));
-        }
+        check_load(table, handle, load).map_err(|error| self.of(member, error))?;
         self.pushes.push((member, handle, load));
         Ok(())
     }
@@ -207,11 +203,13 @@ impl Run {
             return Err(self.lose(failure));
         }
         self.engine.resume(coupled);
+        let clock = self.engine.clock.clone();
         for replayed in self.windows()..window {
             if let Err(failure) = self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed)) {
                 return Err(self.lose(failure));
             }
         }
+        self.engine.clock = clock;
         Ok(())
     }
 
@@ -250,24 +248,24 @@ impl Run {
     /// The handle is not of this run.
     pub fn state(&mut self, handle: HandleId) -> Result<HandleState> {
         let member = self.member_of(handle)?;
-        let state = self.engine.seats[member].look(move |simulator| {
+        self.look_at(member, move |simulator| {
             let mut state = [HandleState::default()];
             simulator.read(&[handle], &mut state).map(|()| state[0])
-        })??;
-        Ok(state)
+        })?
+        .map_err(|error| self.of(member, error))
     }
 
     /// Looks at a simulator as what it is: `run.look("hail", |hail: &Particles| hail.len())`.
     ///
     /// # Errors
-    /// There is none of that name, or it is of another type.
+    /// There is none of that name, it is of another type, or `look` panicked.
     pub fn look<S: Simulator + 'static, R: Send + 'static>(
         &mut self,
         name: &str,
         look: impl FnOnce(&S) -> R + Send + 'static,
     ) -> Result<R> {
         let member = self.member_named(name)?;
-        let seen = self.engine.seats[member].look(move |simulator| simulator.as_any().downcast_ref::<S>().map(look))?;
+        let seen = self.look_at(member, move |simulator| simulator.as_any().downcast_ref::<S>().map(look))?;
         seen.ok_or_else(|| Error::refused(format!("simulator `{name}`"), "another type", std::any::type_name::<S>()))
     }
 
@@ -277,7 +275,7 @@ impl Run {
     /// There is none of that name.
     pub fn simulator_ledger(&mut self, name: &str) -> Result<Option<Ledger>> {
         let member = self.member_named(name)?;
-        Ok(self.engine.seats[member].look(|simulator| simulator.ledger())?)
+        self.look_at(member, |simulator| simulator.ledger())
     }
 
     /// The bytes of a simulator's state.
@@ -286,7 +284,7 @@ impl Run {
     /// There is none of that name.
     pub fn state_bytes(&mut self, name: &str) -> Result<Vec<u8>> {
         let member = self.member_named(name)?;
-        Ok(self.engine.seats[member].look(|simulator| simulator.snapshot(None).to_bytes())?)
+        self.look_at(member, |simulator| simulator.snapshot(None).to_bytes())
     }
 
     /// Impulses of every interface, in the order of couplings.
@@ -300,12 +298,13 @@ impl Run {
     /// A simulator panicked while it was looked at.
     pub fn picture(&mut self) -> Result<Picture> {
         let mut picture = Picture { time: self.time(), ..Picture::default() };
-        for (seat, member) in self.engine.seats.iter_mut().zip(&self.engine.members) {
-            let name = member.name.clone();
-            let (surfaces, cloud) = seat.look(move |simulator| (posed(simulator, &name), cloud(simulator)))?;
-            picture.surfaces.extend(surfaces);
+        for member in 0..self.engine.members.len() {
+            let name = self.engine.members[member].name.clone();
+            let (surfaces, cloud) = self.look_at(member, |simulator| (posed(simulator), cloud(simulator)))?;
+            let posed = |(surface, vertices)| PosedSurface { simulator: name.clone(), surface, vertices };
+            picture.surfaces.extend(surfaces.into_iter().map(posed));
             if !cloud.is_empty() {
-                picture.clouds.push((member.name.clone(), cloud));
+                picture.clouds.push((name, cloud));
             }
         }
         Ok(picture)
@@ -316,11 +315,24 @@ impl Run {
         RunReport::new(&self.engine, self.start, self.clock)
     }
 
+    /// Looks at a simulator where it lives; a panic there becomes an error that names it.
+    fn look_at<R: Send + 'static>(
+        &mut self,
+        member: usize,
+        look: impl FnOnce(&dyn Simulator) -> R + Send + 'static,
+    ) -> Result<R> {
+        self.engine.seats[member].look(look).map_err(|error| self.of(member, error))
+    }
+
+    fn of(&self, member: usize, error: SimulatorError) -> Error {
+        Error::Simulator { simulator: self.engine.members[member].name.clone(), error }
+    }
+
     fn member_of(&self, handle: HandleId) -> Result<usize> {
         let member = self.engine.members.iter().position(|member| member.table.owner == handle.owner);
-        let member = member
-            .ok_or_else(|| Error::refused("handle", format!("owner {:x}", handle.owner), "a handle of this run"))?;
-        self.engine.members[member].table.check(handle)?;
+        let foreign = || Error::refused("handle", format!("owner {:x}", handle.owner), "a handle of this run");
+        let member = member.ok_or_else(foreign)?;
+        self.engine.members[member].table.check(handle).map_err(|error| self.of(member, error))?;
         Ok(member)
     }
 
@@ -330,17 +342,13 @@ impl Run {
     }
 }
 
-fn posed(simulator: &dyn Simulator, name: &str) -> Vec<PosedSurface> {
-    let mut posed = Vec::new();
-    for surface in simulator.surfaces() {
+fn posed(simulator: &dyn Simulator) -> Vec<(Arc<Surface>, Vec<[f64; 3]>)> {
+    let pose = |surface: &Arc<Surface>| {
         let carriers = surface.carrier.handles();
         let mut states = vec![HandleState::default(); carriers.len()];
-        if simulator.read(carriers, &mut states).is_ok() {
-            let vertices = surface.posed(&states);
-            posed.push(PosedSurface { simulator: name.into(), surface: surface.clone(), vertices });
-        }
-    }
-    posed
+        simulator.read(carriers, &mut states).ok().map(|()| (surface.clone(), surface.posed(&states)))
+    };
+    simulator.surfaces().iter().filter_map(pose).collect()
 }
 
 fn cloud(simulator: &dyn Simulator) -> Vec<[f64; 3]> {

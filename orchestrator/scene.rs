@@ -105,36 +105,6 @@ impl Spring {
     }
 }
 
-/// One handle or many.
-pub trait Handles {
-    /// As a list.
-    fn list(self) -> Vec<HandleId>;
-}
-
-impl Handles for HandleId {
-    fn list(self) -> Vec<HandleId> {
-        vec![self]
-    }
-}
-
-impl Handles for Vec<HandleId> {
-    fn list(self) -> Vec<HandleId> {
-        self
-    }
-}
-
-impl Handles for &[HandleId] {
-    fn list(self) -> Vec<HandleId> {
-        self.to_vec()
-    }
-}
-
-impl<const N: usize> Handles for [HandleId; N] {
-    fn list(self) -> Vec<HandleId> {
-        self.to_vec()
-    }
-}
-
 impl Scene {
     /// An empty scene whose simulators meet once a window.
     pub fn new(rate: Rate) -> Self {
@@ -204,8 +174,8 @@ impl Scene {
     /// Fixes handles of the follower to handles of the leader: Points to a Point where they are, or
     /// Points and Frames to a Frame, each at the place in it where it now is. `to` is one handle,
     /// or one for each of `own`.
-    pub fn attach(&mut self, own: impl Handles, to: impl Handles) -> &mut Self {
-        self.attachments.push(Attach { own: own.list(), to: to.list() });
+    pub fn attach(&mut self, own: impl Into<Vec<HandleId>>, to: impl Into<Vec<HandleId>>) -> &mut Self {
+        self.attachments.push(Attach { own: own.into(), to: to.into() });
         self
     }
 

@@ -11,15 +11,15 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Guide, HandleId, HandleState, Inputs, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Wrench,
+    Guide, HandleId, HandleState, Inputs, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Stages, Wrench,
 };
 
 /// A look at the simulator where it lives.
 pub(crate) type Look = Box<dyn FnOnce(&dyn Simulator) + Send>;
 
 pub(crate) enum Request {
-    /// `n` steps of `dt / n`.
-    Step { dt: f64, n: u32, inputs: Inputs },
+    /// `n` steps of `dt / n`; the watched states come back in the memory of `states`.
+    Step { dt: f64, n: u32, inputs: Inputs, states: Vec<HandleState> },
     /// Keep a snapshot under this number.
     Mark(u64),
     /// Go back to the snapshot of this number.
@@ -54,7 +54,7 @@ pub(crate) struct StepSummary {
     pub iterations: u32,
     pub outcome: Outcome,
     pub notes: Vec<String>,
-    pub stages: Vec<(String, f64)>,
+    pub stages: Stages,
 }
 
 /// A simulator with its marks.
@@ -65,22 +65,19 @@ pub(crate) struct Worker {
     marks: BTreeMap<u64, Snapshot>,
     /// A forgotten snapshot, for its memory.
     spare: Option<Snapshot>,
-    /// Reply memory that came back.
-    states: Vec<HandleState>,
 }
 
 impl Worker {
     pub(crate) fn new(simulator: Box<dyn Simulator>, guides: Vec<Guide>, watched: Vec<HandleId>) -> Self {
-        let states = vec![HandleState::default(); watched.len()];
-        Self { simulator, guides, watched, marks: BTreeMap::new(), spare: None, states }
+        Self { simulator, guides, watched, marks: BTreeMap::new(), spare: None }
     }
 
     /// Answers one request. A panic of the simulator becomes an error.
     pub(crate) fn serve(&mut self, request: Request) -> Reply {
         match request {
-            Request::Step { dt, n, inputs } => Reply::Stepped(Box::new(self.step(dt, n, inputs))),
+            Request::Step { dt, n, inputs, states } => Reply::Stepped(Box::new(self.step(dt, n, inputs, states))),
             Request::Mark(number) => {
-                let reuse = self.marks.remove(&number).or(self.spare.take());
+                let reuse = self.marks.remove(&number).or_else(|| self.spare.take());
                 Reply::Done(self.guarded(|worker| {
                     let snapshot = worker.simulator.snapshot(reuse);
                     worker.marks.insert(number, snapshot);
@@ -92,7 +89,7 @@ impl Worker {
                 None => Err(SimulatorError::refused("mark", number, "one that was kept")),
             })),
             Request::Forget(number) => {
-                self.spare = self.marks.remove(&number).or(self.spare.take());
+                self.spare = self.marks.remove(&number).or_else(|| self.spare.take());
                 Reply::Done(Ok(()))
             }
             Request::Inspect(look) => Reply::Done(self.guarded(|worker| {
@@ -102,10 +99,9 @@ impl Worker {
         }
     }
 
-    fn step(&mut self, dt: f64, n: u32, inputs: Inputs) -> Stepped {
+    fn step(&mut self, dt: f64, n: u32, inputs: Inputs, mut states: Vec<HandleState>) -> Stepped {
         let start = Instant::now();
         let mut reactions = Vec::new();
-        let mut states = std::mem::take(&mut self.states);
         states.resize(self.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
             let summary = worker.substeps(dt, n, &inputs, &mut reactions)?;
@@ -126,7 +122,7 @@ impl Worker {
         if n == 1 {
             let report = self.simulator.step(dt, inputs)?;
             *reactions = report.reactions;
-            let stages = report.stages.0;
+            let stages = report.stages;
             return Ok(StepSummary {
                 iterations: report.iterations,
                 outcome: report.outcome,
@@ -135,7 +131,7 @@ impl Worker {
             });
         }
         let mut summary =
-            StepSummary { iterations: 0, outcome: Outcome::Converged, notes: Vec::new(), stages: Vec::new() };
+            StepSummary { iterations: 0, outcome: Outcome::Converged, notes: Vec::new(), stages: Stages::default() };
         let mut sums: BTreeMap<(u32, u32), Wrench> = BTreeMap::new();
         for i in 0..n {
             let cut = |(guide, motion): (&Guide, &Option<_>)| {
@@ -149,12 +145,13 @@ impl Worker {
             }
             summary.iterations += report.iterations;
             summary.outcome = worse(summary.outcome, report.outcome);
-            summary.notes.extend(report.notes);
-            for (stage, seconds) in report.stages.0 {
-                match summary.stages.iter_mut().find(|(name, _)| *name == stage) {
-                    Some((_, sum)) => *sum += seconds,
-                    None => summary.stages.push((stage, seconds)),
+            for note in report.notes {
+                if !summary.notes.contains(&note) {
+                    summary.notes.push(note);
                 }
+            }
+            for (stage, seconds) in report.stages.0 {
+                summary.stages.add(&stage, seconds);
             }
         }
         reactions.extend(sums.into_iter().map(|((guide, carrier), impulse)| Reaction { guide, carrier, impulse }));
@@ -205,7 +202,7 @@ impl Seat {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name(name.into()).spawn(serve)?;
+        let thread = std::thread::Builder::new().name(name.replace('\0', " ")).spawn(serve)?;
         Ok(Self::Thread { requests: Some(requests), replies, thread: Some(thread) })
     }
 
@@ -233,13 +230,6 @@ impl Seat {
         match self.wait() {
             Reply::Done(result) => result,
             Reply::Stepped(stepped) => stepped.outcome.map(|_| ()),
-        }
-    }
-
-    /// Gives back the memory of a reply.
-    pub(crate) fn recycle(&mut self, states: Vec<HandleState>) {
-        if let Self::Here { worker, .. } = self {
-            worker.states = states;
         }
     }
 

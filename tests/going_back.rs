@@ -211,3 +211,19 @@ fn a_failure_takes_all_back_to_the_start_of_the_window() {
         }
     }
 }
+
+/// What a run cost is never negative, on threads and after going back; what was gone back over
+/// counts as taken.
+#[test]
+fn the_cost_of_a_run_adds_up() {
+    for threads in [false, true] {
+        let (mut run, handle) = run(Rewind::default(), Relaxed::default().into(), threads);
+        (0..30).for_each(|k| window(&mut run, handle, k));
+        run.rewind_to(3).unwrap();
+        (3..10).for_each(|k| window(&mut run, handle, k));
+        let report = run.report();
+        assert_eq!((report.windows, report.taken), (10, 37));
+        assert!(report.coupling >= 0.0 && report.coupling <= report.seconds, "{report}");
+        assert!(report.simulators.iter().all(|(_, seconds)| *seconds >= 0.0 && *seconds <= report.seconds), "{report}");
+    }
+}

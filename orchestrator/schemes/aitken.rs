@@ -1,5 +1,6 @@
 //! Aitken's relaxation: a fixed-point iteration x ← x + ω r, r = H(x) − x, with the factor ω that
-//! would have been right for the last two residuals.
+//! would have been right for the last two residuals: Aitken's Δ² for vectors, B. Irons, R. Tuck: A
+//! version of the Aitken accelerator for computer iteration. IJNME 1, 1969.
 
 /// State of one iteration.
 #[derive(Clone, Debug, PartialEq)]

@@ -42,6 +42,16 @@ impl Relaxed {
         Self { tolerance, ..self }
     }
 
+    /// As [`Relaxed::floor`].
+    pub fn floor(self, floor: f64) -> Self {
+        Self { floor, ..self }
+    }
+
+    /// As [`Relaxed::factor`].
+    pub fn factor(self, factor: [f64; 2]) -> Self {
+        Self { factor, ..self }
+    }
+
     /// As [`Relaxed::gap`].
     pub fn gap(self, gap: f64) -> Self {
         Self { gap, ..self }

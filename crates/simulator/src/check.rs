@@ -1,6 +1,6 @@
 //! What every step checks first, written once.
 
-use crate::{Guide, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive};
+use crate::{Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive};
 
 /// Checks all that comes into a step, so that a refused step has changed nothing.
 ///
@@ -10,16 +10,7 @@ use crate::{Guide, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorErro
 /// than its guide, or is not finite, or has an orientation that is not a unit quaternion.
 pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) -> Result<(), SimulatorError> {
     check_positive("dt [s]", dt)?;
-    for (i, &(handle, wrench)) in inputs.loads.iter().enumerate() {
-        let of = || format!("load {i} on {}", table.describe(handle));
-        let kind = table.kind(handle)?;
-        if !wrench.is_finite() {
-            return Err(SimulatorError::refused(of(), format!("{wrench:?}"), "finite numbers"));
-        }
-        if kind == Kind::Point && wrench.angular != Wrench::ZERO.angular {
-            return Err(SimulatorError::refused(of(), format!("torque {:?}", wrench.angular), "no torque on a Point"));
-        }
-    }
+    inputs.loads.iter().try_for_each(|&(handle, load)| check_load(table, handle, load))?;
     if !inputs.motions.is_empty() && inputs.motions.len() != guides.len() {
         return Err(SimulatorError::refused(
             "motions",
@@ -31,6 +22,22 @@ pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) ->
         if let Some(motion) = motion {
             check_motion(i, guide, motion)?;
         }
+    }
+    Ok(())
+}
+
+/// Checks a load before it is put on `handle`.
+///
+/// # Errors
+/// The handle is foreign or unknown, the load is not finite, or it is a torque on a Point.
+pub fn check_load(table: &HandleTable, handle: HandleId, load: Wrench) -> Result<(), SimulatorError> {
+    let kind = table.kind(handle)?;
+    let thing = || format!("load on {}", table.describe(handle));
+    if !load.is_finite() {
+        return Err(SimulatorError::refused(thing(), format!("{load:?}"), "finite numbers"));
+    }
+    if kind == Kind::Point && load.angular != Wrench::ZERO.angular {
+        return Err(SimulatorError::refused(thing(), format!("torque {:?}", load.angular), "no torque on a Point"));
     }
     Ok(())
 }

@@ -16,6 +16,12 @@ pub struct HandleId {
     pub index: u32,
 }
 
+impl From<HandleId> for Vec<HandleId> {
+    fn from(handle: HandleId) -> Self {
+        vec![handle]
+    }
+}
+
 /// What a handle holds on to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Kind {

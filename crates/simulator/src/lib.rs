@@ -81,7 +81,7 @@ pub mod write_your_own {}
 
 use std::{any::Any, sync::Arc};
 
-pub use check::{check, check_guides};
+pub use check::{check, check_guides, check_load};
 pub use error::{SimulatorError, check_finite, check_not_negative, check_positive, check_vector};
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};

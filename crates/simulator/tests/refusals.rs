@@ -60,14 +60,14 @@ fn loads_are_finite_on_own_handles_and_turn_only_frames() {
     let check = |handle, wrench| check(&table(), &[], 0.01, &loaded(handle, wrench));
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let found = format!("{bad:?}");
-        refused(check(handle(2), Wrench::force([0.0, bad, 0.0])), ["load 0 on points[2]", &found, "finite numbers"]);
-        refused(check(handle(3), Wrench::torque([0.0, 0.0, bad])), ["load 0 on body", &found, "finite numbers"]);
+        refused(check(handle(2), Wrench::force([0.0, bad, 0.0])), ["load on points[2]", &found, "finite numbers"]);
+        refused(check(handle(3), Wrench::torque([0.0, 0.0, bad])), ["load on body", &found, "finite numbers"]);
     }
     refused(check(FOREIGN, Wrench::ZERO), ["handle", "owner 5", &format!("owner {:x}", handle(0).owner)]);
     refused(check(handle(4), Wrench::ZERO), ["handle", "index 4", "below 4"]);
     refused(check(handle(u32::MAX), Wrench::ZERO), ["handle", "index 4294967295", "below 4"]);
     let turn = Wrench::torque([1.0, 0.0, 0.0]);
-    refused(check(handle(0), turn), ["load 0 on points[0]", "torque [1.0, 0.0, 0.0]", "no torque on a Point"]);
+    refused(check(handle(0), turn), ["load on points[0]", "torque [1.0, 0.0, 0.0]", "no torque on a Point"]);
     check(handle(3), turn).unwrap();
     for size in [1e300, 5e-324, -0.0] {
         check(handle(0), Wrench::force([size; 3])).unwrap();
