@@ -1,0 +1,99 @@
+//! The benches of partita: `cargo run --release -p partita-bench -- NAME [--json FILE] [--quick]`.
+//!
+//! | name        | says |
+//! |-------------|------|
+//! | `overhead`  | what coupling costs over the same simulators alone |
+//! | `crates`    | windows a second of 30 crates under 20,000 particles |
+//! | `particles` | nanoseconds a particle, beside what memory allows |
+//!
+//! Values are medians. What is compared is measured in turns within one run. All work is on one
+//! thread unless `--threads` says otherwise. A missed target is a row like any other; the exit status is
+//! 1 only where a case could not run.
+//!
+//! A new bench is a function in a file of its own and a line in `BENCHES`.
+
+mod crates;
+mod overhead;
+mod particles;
+mod record;
+mod table;
+
+use std::{fs::File, num::NonZeroUsize, path::PathBuf, process::ExitCode};
+
+use clap::Parser;
+
+use table::{Failure, Table};
+
+/// How much to measure.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// In seconds, to see that all cases run; the values mean little.
+    pub quick: bool,
+}
+
+impl Effort {
+    /// `full` samples of each case, or two.
+    pub fn samples(self, full: usize) -> usize {
+        if self.quick { 2 } else { full }
+    }
+}
+
+type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
+
+const BENCHES: [(&str, &str, Bench); 3] = [
+    ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
+    ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
+    ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
+];
+
+#[derive(Parser)]
+#[command(about = "The benches of partita")]
+struct Flags {
+    /// Which bench; see --list.
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+    /// Writes one JSON line a case into this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Few and short samples: whether everything runs.
+    #[arg(long)]
+    quick: bool,
+    /// Threads of parallel simulators.
+    #[arg(long, value_name = "N", default_value = "1")]
+    threads: NonZeroUsize,
+    /// Lists the benches.
+    #[arg(long)]
+    list: bool,
+}
+
+fn main() -> ExitCode {
+    run(&Flags::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
+
+fn run(flags: &Flags) -> Result<ExitCode, Failure> {
+    if flags.list {
+        BENCHES.iter().for_each(|(name, about, _)| println!("{name:<10} {about}"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let name = flags.name.as_deref().unwrap_or_default();
+    let Some((name, _, bench)) = BENCHES.iter().find(|(known, ..)| *known == name) else {
+        let names = BENCHES.map(|(name, ..)| name).join(", ");
+        return Err(format!("there is no bench `{name}`; there are {names}").into());
+    };
+    let json = match &flags.json {
+        Some(path) => Some(File::create(path).map_err(|error| format!("cannot write {}: {error}", path.display()))?),
+        None => None,
+    };
+    rayon::ThreadPoolBuilder::new().num_threads(flags.threads.get()).build_global()?;
+    if cfg!(debug_assertions) {
+        eprintln!("warning: without --release these numbers mean nothing");
+    }
+    println!("threads: {}{}", flags.threads, if flags.quick { ", quick: the values mean little" } else { "" });
+
+    let mut table = Table::new(name, json);
+    bench(&mut table, Effort { quick: flags.quick })?;
+    Ok(if table.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
