@@ -18,7 +18,7 @@ use crate::{
     Effort,
     crates::{self, Flow},
     record::{Duel, Make, Setup},
-    table::{Failure, Table, Target, median},
+    table::{Failure, Table, Target},
 };
 
 /// Largest overhead of coupling, coupled over alone [-].
@@ -44,13 +44,13 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The crates: the ratio, the shares, marks, and mark and retract against a step.
+/// The crates: the ratio, what of it the run's own clocks see (marks and work between the simulators;
+/// the rest is simulators that are slower or faster in the run than alone), the shares, marks, and mark and retract against a step.
 fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, windows: usize) -> Result<(), Failure> {
     table.case(case, "coupled/alone", TARGET, |table| {
         let mut duel = Duel::new(&|| crates::scene(flow), warm, windows, 4)?;
         duel.round()?;
         duel.check()?;
-        let mut chunks = Vec::new();
         let [mut ratios, mut shares, mut clocks, mut simulators, mut marks, mut coupling] =
             [(); 6].map(|()| Vec::new());
         for _ in 0..effort.samples(15) {
@@ -59,7 +59,6 @@ fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, 
             let round = duel.round()?;
             let after = duel.run.report();
             ratios.push(round.coupled / round.sum());
-            chunks.push(round.chunks.clone());
             shares.push(round.alone[0] / round.sum());
             marks.push((after.marking - before.marking) / round.coupled);
             let inside: f64 = after.simulators.iter().zip(&before.simulators).map(|(a, b)| a.1 - b.1).sum();
@@ -69,8 +68,6 @@ fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, 
         }
         table.row(case, "coupled/alone", TARGET, &ratios)?;
         table.remark("alone and coupled again end with the bytes of the recorded run");
-        let calm = calm_ratio(&chunks);
-        table.row(&format!("{case}, without marks and interruptions"), "coupled/alone", None, &[calm])?;
         table.row(&format!("{case}, by the run's own clocks"), "coupled/simulators", None, &clocks)?;
         table.row(&format!("{case}, its simulators in the run"), "coupled/alone", None, &simulators)?;
         table.row(&format!("{case}: share of the rigid side"), "of alone (paper 0.4)", None, &shares)?;
@@ -78,16 +75,6 @@ fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, 
         table.row(&format!("{case}: between the simulators"), "of the coupled run", None, &coupling)?;
         retract(table, effort, case, &mut duel)
     })
-}
-
-/// Coupled over alone from each chunk's median over the rounds, which leaves out what hits few of
-/// them: other programs, and marks, which come in other windows each time.
-fn calm_ratio(rounds: &[Vec<[f64; 2]>]) -> f64 {
-    let sum = |which: usize| -> f64 {
-        let chunk = |k: usize| median(&rounds.iter().map(|chunks| chunks[k][which]).collect::<Vec<_>>());
-        (0..rounds[0].len()).map(chunk).sum()
-    };
-    sum(0) / sum(1)
 }
 
 /// Snapshot and retract of all simulators against their steps.

@@ -39,7 +39,7 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
 
 /// `n` particles in a slab above the obstacles, all there after the first step.
 fn crowd(n: u32) -> Particles {
-    let slab = Emitter::cuboid([0.0, 1.2, 0.0], [2.8, 0.8, 2.8]).rate(f64::from(n) / DT).stop(DT);
+    let slab = Emitter::cuboid([0.0, 1.2, 0.0], [5.6, 1.6, 5.6]).rate(f64::from(n) / DT).stop(DT);
     Particles::new("crowd").emit(slab)
 }
 

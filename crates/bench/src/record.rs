@@ -167,8 +167,6 @@ pub struct Round {
     pub coupled: f64,
     /// Of each simulator alone.
     pub alone: Vec<f64>,
-    /// Coupled and alone, by chunk.
-    pub chunks: Vec<[f64; 2]>,
 }
 
 impl Round {
@@ -236,10 +234,9 @@ impl Duel {
     /// # Errors
     /// A simulator fails.
     pub fn round(&mut self) -> Result<Round, Failure> {
-        let mut round = Round { coupled: 0.0, alone: vec![0.0; self.alone.len()], chunks: Vec::new() };
+        let mut round = Round { coupled: 0.0, alone: vec![0.0; self.alone.len()] };
         for (turn, first) in (0..self.windows).step_by(self.chunk).enumerate() {
             let windows = first..(first + self.chunk).min(self.windows);
-            let (coupled, alone) = (round.coupled, round.sum());
             for part in 0..2 {
                 if (turn + part) % 2 == 0 {
                     let start = Instant::now();
@@ -255,7 +252,6 @@ impl Duel {
                     }
                 }
             }
-            round.chunks.push([round.coupled - coupled, round.sum() - alone]);
         }
         Ok(round)
     }
