@@ -128,7 +128,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
     scene.add(rigid).add(pond);
     let mut run = scene.build()?;
 
-    let mut film = Film::new(report::Picture { still_frame: Some(72), ..Default::default() }, camera())?;
+    let mut film = Film::new(report::FilmSettings { still_frame: Some(72), ..Default::default() }, camera())?;
     let progress = report.progress(seconds);
     while run.time() < seconds - 1e-9 {
         if film.is_due(run.time()) {
@@ -169,15 +169,15 @@ fn draw(run: &mut Run) -> Result<Drawing, Failure> {
     let mut drawing = Drawing::on_ground(-0.5);
     let level = run.look("pond", |pond: &Pond| pond.state.1)?;
     let (side, upright) = (0.5 * 12f64.sqrt(), [0.0, 0.0, 0.0, 1.0]);
-    let (long, across) =
-        (report::Shape::cuboid([side + 0.1, 0.35, 0.05])?, report::Shape::cuboid([0.05, 0.35, side + 0.1])?);
+    let length = 2.0 * side + 0.2;
+    let (long, across) = (report::Shape::cuboid([length, 0.7, 0.1])?, report::Shape::cuboid([0.1, 0.7, length])?);
     for sign in [-1.0, 1.0] {
         drawing.body(&long, [0.0, -0.15, sign * (side + 0.05)], upright, Look::plain(Colour::PAPER));
         drawing.body(&across, [sign * (side + 0.05), -0.15, 0.0], upright, Look::plain(Colour::PAPER));
     }
     let water = [[-side, level, -side], [-side, level, side], [side, level, side], [side, level, -side]];
     drawing.mesh(&water, &[[0, 1, 2], [0, 2, 3]], Look::plain(Colour::WATER).gloss(0.6))?;
-    let crate_shape = report::Shape::cuboid([0.25; 3])?;
+    let crate_shape = report::Shape::cuboid([0.5; 3])?;
     for (i, posed) in run.picture()?.surfaces.iter().enumerate() {
         if posed.surface.name.starts_with("crate") {
             let state = run.state(posed.surface.carrier.handles()[0])?;

@@ -71,7 +71,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let start = places(&mut run, &crates)?;
-    let mut film = Film::new(report::Picture { still_frame: Some(24), ..Default::default() }, camera())?;
+    let mut film = Film::new(report::FilmSettings { still_frame: Some(24), ..Default::default() }, camera())?;
     let progress = report.progress(seconds);
     while run.time() < seconds - 1e-9 {
         if film.is_due(run.time()) {
@@ -217,7 +217,7 @@ fn camera() -> Camera {
 
 fn draw(run: &mut Run, crates: &[HandleId], obstacle: Option<HandleId>) -> Result<Drawing, Failure> {
     let mut drawing = Drawing::on_ground(0.0);
-    let shape = report::Shape::cuboid([0.5 * EDGE; 3])?;
+    let shape = report::Shape::cuboid([EDGE; 3])?;
     for (i, &body) in crates.iter().enumerate() {
         let pose = run.state(body)?;
         drawing.body(&shape, pose.position, pose.orientation, Look::crate_wood(i as u64));

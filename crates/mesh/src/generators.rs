@@ -63,16 +63,16 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// A box around the origin with these half extents `[m]`: 8 vertices, 12 triangles, exact.
+    /// A box around the origin with full edge lengths `size` `[m]`: 8 vertices, 12 triangles, exact.
     ///
     /// # Errors
     ///
     /// Sizes that are not positive and finite.
-    pub fn cuboid(half_extents: [f64; 3]) -> Result<Self, MeshError> {
-        half_extents.iter().try_for_each(|&h| check_size("half extent", h))?;
+    pub fn cuboid(size: [f64; 3]) -> Result<Self, MeshError> {
+        size.iter().zip(["size x", "size y", "size z"]).try_for_each(|(&s, name)| check_size(name, s))?;
         // Vertex number: bits 0, 1, 2 are set where x, y, z are positive.
         let corner =
-            |k: u32| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { half_extents[axis] } else { -half_extents[axis] });
+            |k: u32| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { 0.5 * size[axis] } else { -0.5 * size[axis] });
         let vertices: Vec<[f64; 3]> = (0..8).map(corner).collect();
         let faces = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
         let triangles: Vec<[u32; 3]> = faces.into_iter().flat_map(|[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
@@ -111,22 +111,22 @@ impl Mesh {
         Mesh::new(&vertices, &triangles)
     }
 
-    /// A capsule along y around the origin: a cylinder of `half_length` `[m]` to either side, closed by half balls of this
-    /// `radius` `[m]`. `segments` go around; a quarter as many, at least one, from rim to pole. Vertices are on the
-    /// true surface, facets inside it by at most 10 / segments² of the radius.
+    /// A capsule along y around the origin: a cylinder of this `length` `[m]`, closed by half balls of this `radius`
+    /// `[m]`, so `length + 2 radius` long. `segments` go around; a quarter as many, at least one, from rim to pole.
+    /// Vertices are on the true surface, facets inside it by at most 10 / segments² of the radius.
     ///
     /// # Errors
     ///
     /// Fewer than 4 or more than 4096 segments, or sizes that are not positive and finite.
-    pub fn capsule(half_length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
-        check_size("half length", half_length)?;
+    pub fn capsule(length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
+        check_size("length", length)?;
         check_size("radius", radius)?;
         check_resolution("segments", segments, 4, 4096, "4 to 4096")?;
         let rings = segments / 4;
         // From the lower pole to the lower rim, then mirrored.
         let lower = (0..=rings).map(|k| {
             let (sin, cos) = (std::f64::consts::FRAC_PI_2 * f64::from(k) / f64::from(rings)).sin_cos();
-            [radius * sin, -half_length - radius * cos]
+            [radius * sin, -0.5 * length - radius * cos]
         });
         let lower: Vec<[f64; 2]> = lower.collect();
         let upper = lower.iter().rev().map(|&[r, y]| [r, -y]);
@@ -134,17 +134,18 @@ impl Mesh {
         revolved(&profile, segments)
     }
 
-    /// A cylinder along y around the origin, of `half_length` `[m]` to either side and this `radius` `[m]`, with
+    /// A cylinder along y around the origin, `length` `[m]` from end to end, of this `radius` `[m]`, with
     /// `segments` around. Vertices are on the true surface, facets inside it by at most 5 / segments² of the radius.
     ///
     /// # Errors
     ///
     /// Fewer than 3 or more than 4096 segments, or sizes that are not positive and finite.
-    pub fn cylinder(half_length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
-        check_size("half length", half_length)?;
+    pub fn cylinder(length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
+        check_size("length", length)?;
         check_size("radius", radius)?;
         check_resolution("segments", segments, 3, 4096, "3 to 4096")?;
-        revolved(&[[0.0, -half_length], [radius, -half_length], [radius, half_length], [0.0, half_length]], segments)
+        let end = 0.5 * length;
+        revolved(&[[0.0, -end], [radius, -end], [radius, end], [0.0, end]], segments)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The mesh, what it promises, and what it can tell.
 
-use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Unit, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
 
 use crate::topology::{Edge, Hinge, edges, fans, islands};
@@ -184,13 +184,15 @@ impl Mesh {
         self.mapped(|x| x + Vector3::from(offset))
     }
 
-    /// The mesh turned about the origin by the quaternion (x, y, z, w), which need not have length 1.
+    /// The mesh turned by `angle` `[rad]` around `axis` through the origin, which need not be of unit length.
     ///
     /// # Errors
     ///
-    /// When the quaternion is no rotation: zero or not finite.
-    pub fn turned(self, rotation: [f64; 4]) -> Result<Self, MeshError> {
-        let turn = UnitQuaternion::new_normalize(Quaternion::from(rotation));
+    /// When that is no rotation: the axis is zero, or a number is not finite.
+    pub fn turned(self, axis: [f64; 3], angle: f64) -> Result<Self, MeshError> {
+        let axis = Vector3::from(axis);
+        // Divided first, so that no square over- or underflows.
+        let turn = UnitQuaternion::from_axis_angle(&Unit::new_normalize(axis / axis.amax()), angle);
         self.mapped(|x| turn * x)
     }
 

@@ -22,7 +22,7 @@ fn assert_second_order(errors: &[f64], slack: f64) {
 
 #[test]
 fn a_cuboid_is_exact() {
-    let mesh = Mesh::cuboid([0.5, 1.0, 1.5]).unwrap();
+    let mesh = Mesh::cuboid([1.0, 2.0, 3.0]).unwrap();
     assert_closed(&mesh, 6.0, 1e-14);
     approx::assert_relative_eq!(mesh.area(), 22.0, max_relative = 1e-14);
     assert_eq!(mesh.bounds(), [[-0.5, -1.0, -1.5], [0.5, 1.0, 1.5]]);
@@ -57,18 +57,18 @@ fn facets_of_a_ball_are_as_near_as_documented() {
 
 #[test]
 fn the_volume_of_a_capsule_converges_with_second_order() {
-    let (half_length, radius) = (0.6, 0.25);
-    let exact = PI * radius * radius * (2.0 * half_length + 4.0 / 3.0 * radius);
-    let capsules: Vec<Mesh> = (0..6).map(|n| Mesh::capsule(half_length, radius, 4 << n).unwrap()).collect();
+    let (length, radius) = (1.2, 0.25);
+    let exact = PI * radius * radius * (length + 4.0 / 3.0 * radius);
+    let capsules: Vec<Mesh> = (0..6).map(|n| Mesh::capsule(length, radius, 4 << n).unwrap()).collect();
     capsules.iter().for_each(|capsule| assert_closed(capsule, exact, 0.6));
     let errors: Vec<f64> = capsules.iter().map(|capsule| exact - capsule.volume().unwrap()).collect();
     assert_second_order(&errors[1..], 0.25);
     let [low, high] = capsules[3].bounds();
-    approx::assert_relative_eq!(high[1] - low[1], 2.0 * (half_length + radius), max_relative = 1e-14);
+    approx::assert_relative_eq!(high[1] - low[1], length + 2.0 * radius, max_relative = 1e-14);
     for (n, capsule) in (0..).zip(&capsules) {
         assert!(
             inside_by(capsule, |x| (x - x.map_with_location(|row, _, y| if row == 1 {
-                y.clamp(-half_length, half_length)
+                y.clamp(-0.5 * length, 0.5 * length)
             } else {
                 0.0
             }))
@@ -87,14 +87,14 @@ fn inside_by(mesh: &Mesh, distance: impl Fn(nalgebra::Vector3<f64>) -> f64) -> f
 /// The polygon's area is n/2 sin(2π/n) r², so the volume is known exactly.
 #[test]
 fn a_cylinder_has_the_volume_of_its_polygon_and_converges() {
-    let (half_length, radius) = (0.75, 0.2);
-    let exact = PI * radius * radius * 2.0 * half_length;
+    let (length, radius) = (1.5, 0.2);
+    let exact = PI * radius * radius * length;
     let mut errors = vec![];
     for segments in [3u32, 6, 12, 24, 48] {
-        let mesh = Mesh::cylinder(half_length, radius, segments).unwrap();
+        let mesh = Mesh::cylinder(length, radius, segments).unwrap();
         let n = f64::from(segments);
         let polygon = 0.5 * n * (2.0 * PI / n).sin() * radius * radius;
-        assert_closed(&mesh, polygon * 2.0 * half_length, 1e-13);
+        assert_closed(&mesh, polygon * length, 1e-13);
         errors.push(exact - mesh.volume().unwrap());
     }
     assert_second_order(&errors[1..], 0.25);

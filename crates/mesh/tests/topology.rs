@@ -146,13 +146,27 @@ fn several_islands_and_vertices_at_one_place_are_allowed() {
 fn moving_keeps_shape_and_refuses_nonsense() {
     let ball = Mesh::ball(0.5, 1).unwrap();
     let (volume, edges) = (ball.volume().unwrap(), ball.edges().to_vec());
-    let moved = ball.turned([0.1, -0.2, 0.3, 0.4]).unwrap().at([3.0, -2.0, 1e3]).unwrap();
+    let moved = ball.turned([0.1, -0.2, 0.3], 1.5).unwrap().at([3.0, -2.0, 1e3]).unwrap();
     approx::assert_relative_eq!(moved.volume().unwrap(), volume, max_relative = 1e-9);
     assert_eq!(moved.edges(), edges);
     assert!(matches!(moved.clone().at([f64::NAN, 0., 0.]), Err(MeshError::Coordinate { .. })));
-    assert!(matches!(moved.clone().turned([0.0; 4]), Err(MeshError::Coordinate { .. })));
+    for (axis, angle) in [([0.0; 3], 1.0), ([f64::NAN, 1.0, 0.0], 1.0), ([0.0, 1.0, 0.0], f64::INFINITY)] {
+        assert!(matches!(moved.clone().turned(axis, angle), Err(MeshError::Coordinate { .. })));
+    }
     // So far away, all corners round to one place.
     assert!(matches!(moved.at([1e30; 3]), Err(MeshError::ZeroArea { .. })));
+}
+
+/// A quarter turn around x takes y to z, whatever the length of the axis.
+#[test]
+fn turns_are_right_handed() {
+    for length in [1e-200, 0.3, 1.0, 1e200] {
+        let mesh = Mesh::cuboid([1.0, 2.0, 3.0]).unwrap().at([0.0, 5.0, 0.0]).unwrap();
+        let [low, high] = mesh.turned([length, 0.0, 0.0], std::f64::consts::FRAC_PI_2).unwrap().bounds();
+        for (found, exact) in low.into_iter().chain(high).zip([-0.5, -1.5, 4.0, 0.5, 1.5, 6.0]) {
+            approx::assert_relative_eq!(found, exact, max_relative = 1e-14);
+        }
+    }
 }
 
 #[test]

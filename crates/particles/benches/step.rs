@@ -13,7 +13,7 @@ const DT: f64 = 1.0 / 240.0;
 
 /// `n` particles from a slab above the obstacles, all there after the first step.
 fn crowd(n: f64) -> Particles {
-    Particles::new("crowd").emit(Emitter::cuboid([0.0, 1.2, 0.0], [2.8, 0.8, 2.8]).rate(n / DT).stop(DT))
+    Particles::new("crowd").emit(Emitter::cuboid([0.0, 1.2, 0.0], [5.6, 1.6, 5.6]).rate(n / DT).stop(DT))
 }
 
 fn guide(name: &str, carrier: Carrier, vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Guide {

@@ -9,9 +9,9 @@ use partita_simulator::Motion;
 
 use crate::{
     Integration, Parameters,
-    fields::{Flight, Leg},
+    crossing::{Crossing, first_crossing, is_inside, weights},
+    fly::{Flight, Leg},
     response::{Contact, bounce, hold},
-    sweep::{Crossing, first_crossing, is_inside, weights},
     triangles::{STANDOFF, Swept, Triangles, normal},
 };
 

@@ -28,11 +28,11 @@ pub enum EmitterShape {
         radius: f64,
     },
     /// Uniformly in a box along the axes.
-    Box {
+    Cuboid {
         /// `[m]`
         centre: [f64; 3],
-        /// `[m]`
-        half_extents: [f64; 3],
+        /// Full edge lengths `[m]`.
+        size: [f64; 3],
     },
 }
 
@@ -105,9 +105,9 @@ impl Emitter {
         Self { shape: EmitterShape::Disc { centre, radius }, ..Self::default() }
     }
 
-    /// Births in a box `[m]` along the axes.
-    pub fn cuboid(centre: [f64; 3], half_extents: [f64; 3]) -> Self {
-        Self { shape: EmitterShape::Box { centre, half_extents }, ..Self::default() }
+    /// Births in a box along the axes, with full edge lengths `size` `[m]`.
+    pub fn cuboid(centre: [f64; 3], size: [f64; 3]) -> Self {
+        Self { shape: EmitterShape::Cuboid { centre, size }, ..Self::default() }
     }
 
     /// See [`Emitter::direction`].
@@ -173,9 +173,9 @@ impl Emitter {
                 let (r, phi) = (radius * random.unit().sqrt(), TAU * random.unit());
                 Vector3::from(centre) + across(axis, r, phi)
             }
-            EmitterShape::Box { centre, half_extents } => {
-                let corner = Vector3::from_fn(|_, _| 2.0 * random.unit() - 1.0);
-                Vector3::from(centre) + corner.component_mul(&Vector3::from(half_extents))
+            EmitterShape::Cuboid { centre, size } => {
+                let place = Vector3::from_fn(|_, _| random.unit() - 0.5);
+                Vector3::from(centre) + place.component_mul(&Vector3::from(size))
             }
         };
         // Uniform by solid angle: cos θ is uniform in [cos spread, 1].
@@ -190,7 +190,7 @@ impl Emitter {
         let (centre, sizes) = match self.shape {
             EmitterShape::Point { centre } => (centre, [0.0; 3]),
             EmitterShape::Disc { centre, radius } => (centre, [radius; 3]),
-            EmitterShape::Box { centre, half_extents } => (centre, half_extents),
+            EmitterShape::Cuboid { centre, size } => (centre, size),
         };
         check_vector(&of("centre [m]"), centre)?;
         sizes.iter().try_for_each(|&size| check_not_negative(&of("size [m]"), size))?;
@@ -272,7 +272,7 @@ mod tests {
         assert!((r2 / (0.5 * 0.49) - 1.0).abs() < 0.04, "{r2}");
         assert!((cosine - 0.5 * (1.0 + 0.6f64.cos())).abs() < 0.004, "{cosine}");
 
-        let cuboid = Emitter::cuboid([0.0; 3], [1.0, 2.0, 3.0]);
+        let cuboid = Emitter::cuboid([0.0; 3], [2.0, 4.0, 6.0]);
         let mut squares = Vector3::zeros();
         for serial in 0..n {
             let x = cuboid.newborn(0, serial).position;

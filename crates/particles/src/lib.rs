@@ -31,13 +31,13 @@
 //! Start at [`Particles`], then `step.rs`.
 
 mod collide;
+mod crossing;
 mod emitter;
-mod fields;
+mod fly;
 mod parameters;
 mod response;
 mod state;
 mod step;
-mod sweep;
 mod triangles;
 
 use std::{
@@ -48,11 +48,11 @@ use std::{
 use nalgebra::Vector3;
 use partita_simulator::{
     Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot,
-    StepReport, Surface, check_guides, check_vector, layout_of,
+    StepReport, check_guides, check_vector, layout_of,
 };
 
 pub use emitter::{Emitter, EmitterShape};
-use fields::Field;
+use fly::Field;
 pub use parameters::{Attractor, Integration, Parameters, Vortex};
 use state::State;
 use step::Work;
@@ -296,19 +296,8 @@ impl Simulator for Particles {
     }
 
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
-        if handles.len() != out.len() {
-            return Err(SimulatorError::refused("room for states", out.len(), handles.len()));
-        }
-        handles.iter().try_for_each(|&handle| self.table.check(handle))?;
-        for (handle, out) in handles.iter().zip(out) {
-            let i = handle.index as usize;
-            *out = HandleState::point(self.state.positions[i], self.state.velocities[i]);
-        }
-        Ok(())
-    }
-
-    fn surfaces(&self) -> &[Arc<Surface>] {
-        &[]
+        let state = &self.state;
+        self.table.read_with(handles, out, |i| HandleState::point(state.positions[i], state.velocities[i]))
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {

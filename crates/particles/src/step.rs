@@ -10,7 +10,7 @@ use crate::{
     Particles,
     collide::{Encounters, Surroundings, Traveller},
     emitter::{Newborn, SERIALS, emitter_of},
-    fields::{Flight, Leg},
+    fly::{Flight, Leg},
     triangles::Triangles,
 };
 
@@ -81,6 +81,7 @@ impl Particles {
         self.collect_impulses(inputs, &mut report);
         lap(&mut report, "collide");
         self.attach(inputs);
+        lap(&mut report, "attach");
         let external = self.external();
         self.check_finite(&external)?;
 
@@ -88,7 +89,7 @@ impl Particles {
         self.commit(external, report.time);
         self.retire();
         self.collect_reactions(&mut report);
-        lap(&mut report, "retire");
+        lap(&mut report, "finish");
         Ok(report)
     }
 

@@ -257,7 +257,7 @@ mod tests {
             restitution: 0.5,
             thickness: 0.0,
         };
-        let emitter = Emitter::cuboid([0.0, 0.6, 0.0], [0.5, 0.2, 0.5]).rate(20_000.0).speed(3.0).lifetime(1.0);
+        let emitter = Emitter::cuboid([0.0, 0.6, 0.0], [1.0, 0.4, 1.0]).rate(20_000.0).speed(3.0).lifetime(1.0);
         let mut rain = Particles::new("rain").emit(emitter);
         let (friction, restitution, thickness) = (0.3, 0.5, 0.002);
         let surface = Arc::new(surface);

@@ -192,7 +192,7 @@ fn particles_ride_on_a_box_that_accelerates_and_turns() {
     for (restitution, integration) in
         [(0.0, Integration::Parabola), (0.5, Integration::Parabola), (0.5, Integration::SymplecticEuler)]
     {
-        let mut grains = on(cuboid([1.0, 0.2, 1.0], false), 2.0, restitution).integration(integration);
+        let mut grains = on(cuboid([2.0, 0.4, 2.0], false), 2.0, restitution).integration(integration);
         for i in 0..9 {
             grains
                 .add([0.2 * f64::from(i % 3) - 0.2, 0.2 + 1e-5, 0.2 * f64::from(i / 3) - 0.2], [0.9, 0.0, 0.0])
@@ -259,7 +259,7 @@ fn an_impact_on_points_is_shared_by_the_corners() {
 #[test]
 fn several_bounces_in_one_step() {
     let mut ball = Particles::new("p").gravity([0.0; 3]);
-    ball.follow(vec![obstacle(cuboid([0.5, 0.5, 0.5], true), 0.0, 1.0)]).unwrap();
+    ball.follow(vec![obstacle(cuboid([1.0; 3], true), 0.0, 1.0)]).unwrap();
     ball.add([0.1, 0.05, -0.2], [30.0, 7.0, 3.0]).unwrap();
     step_still(&mut ball, 1, 0.1);
     let fold = |x: f64| {
@@ -446,7 +446,7 @@ fn shaken(
 ) -> (Particles, Vec<Vector3<f64>>) {
     let mut chance = Chance(seed);
     let mut grains = Particles::new("p").integration(integration);
-    grains.follow(vec![obstacle(cuboid(half, inward), 0.5 * chance.unit(), restitution)]).unwrap();
+    grains.follow(vec![obstacle(cuboid(half.map(|h| 2.0 * h), inward), 0.5 * chance.unit(), restitution)]).unwrap();
     for i in 0..60 {
         let x: Vector3<f64> = Vector3::from(chance.vector(1.0));
         // Inside, or on a shell around the box's corners.

@@ -11,7 +11,7 @@ use partita_simulator::{Carrier, Guide, HandleState, Inputs, Motion, Simulator, 
 
 /// Rain on a box that moves and turns and on a sheet that waves; more particles than one thread's share.
 fn storm() -> Particles {
-    let emitter = Emitter::cuboid([0.0, 1.0, 0.0], [1.0, 0.3, 1.0]).rate(20_000.0).speed(6.0).spread(0.3).seed(4);
+    let emitter = Emitter::cuboid([0.0, 1.0, 0.0], [2.0, 0.6, 2.0]).rate(20_000.0).speed(6.0).spread(0.3).seed(4);
     let mut storm = Particles::new("storm").drag(0.0002).emit(emitter.lifetime(1.0));
     for i in 0..6000u32 {
         storm
@@ -21,7 +21,7 @@ fn storm() -> Particles {
             )
             .unwrap();
     }
-    storm.follow(vec![obstacle(cuboid([0.5, 0.2, 0.5], false), 0.4, 0.3), obstacle(waving_sheet(), 0.2, 0.5)]).unwrap();
+    storm.follow(vec![obstacle(cuboid([1.0, 0.4, 1.0], false), 0.4, 0.3), obstacle(waving_sheet(), 0.2, 0.5)]).unwrap();
     storm
 }
 
@@ -104,7 +104,7 @@ fn momentum_is_accounted_for_in_a_storm() {
 #[test]
 fn a_torque_is_what_the_particles_lose() {
     let mut gas = Particles::new("gas").gravity([0.0; 3]);
-    gas.follow(vec![obstacle(cuboid([0.5, 0.4, 0.6], true), 0.3, 0.9)]).unwrap();
+    gas.follow(vec![obstacle(cuboid([1.0, 0.8, 1.2], true), 0.3, 0.9)]).unwrap();
     let mut chance = Chance(3);
     for _ in 0..200 {
         gas.add(chance.vector(0.39), chance.vector(10.0)).unwrap();

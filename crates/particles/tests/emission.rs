@@ -42,7 +42,7 @@ fn counts_are_exact_at_any_step() {
 fn the_same_particles_come_at_any_step() {
     let at = |dt: Option<f64>| {
         let emitter = Emitter::disc([0.0, 2.0, 0.0], 0.5).rate(400.0).speed(3.0).spread(0.5).lifetime(0.301).seed(11);
-        let other = Emitter::cuboid([1.0, 0.0, 0.0], [0.1, 0.2, 0.3]).rate(77.0).start(0.25).stop(0.75).seed(11);
+        let other = Emitter::cuboid([1.0, 0.0, 0.0], [0.2, 0.4, 0.6]).rate(77.0).start(0.25).stop(0.75).seed(11);
         let mut p = Particles::new("p").drag(0.001).emit(emitter).emit(other);
         run(&mut p, dt, 1.0);
         let numbers = p.positions().iter().zip(p.velocities()).zip(p.births()).map(|((x, v), b)| (*x, *v, *b));

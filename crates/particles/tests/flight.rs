@@ -192,7 +192,7 @@ fn the_ledger_accounts_for_momentum() {
 /// A million particles, a hundred steps: it finishes, and all of them fall.
 #[test]
 fn a_million_particles_fly() {
-    let mut p = Particles::new("p").emit(Emitter::cuboid([0.0; 3], [1.0; 3]).rate(1e8).stop(0.01));
+    let mut p = Particles::new("p").emit(Emitter::cuboid([0.0; 3], [2.0; 3]).rate(1e8).stop(0.01));
     run(&mut p, 0.01, 101);
     assert_eq!(p.len(), 1_000_000);
     assert!(p.positions().iter().all(|x| x.y < -3.0));

@@ -5,7 +5,7 @@ use partita_simulator::simulator_laws;
 
 /// Ten placed particles in two rows, and a stream of emitted ones.
 fn cloud() -> Particles {
-    let stream = Emitter::cuboid([0.0, 0.3, 0.0], [0.3, 0.05, 0.3]).rate(2000.0).speed(1.0).spread(0.3).lifetime(0.05);
+    let stream = Emitter::cuboid([0.0, 0.3, 0.0], [0.6, 0.1, 0.6]).rate(2000.0).speed(1.0).spread(0.3).lifetime(0.05);
     let mut cloud = Particles::new("cloud").mass(0.01).drag(0.01).wind([0.5, 0.0, 0.0]).emit(stream.seed(3));
     for i in 0..10 {
         let (column, row) = (f64::from(i % 5), f64::from(i / 5));

@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 use std::process::ExitCode;
 
 use nalgebra::{UnitQuaternion, Vector3};
-use partita_report::{Bound, Camera, Colour, Drawing, Film, Look, Options, Picture, Report, Shape};
+use partita_report::{Bound, Camera, Colour, Drawing, Film, FilmSettings, Look, Options, Report, Shape};
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let options = Options::parse();
@@ -12,7 +12,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let seconds = options.seconds_or(4.0, 0.5);
 
     let camera = Camera::framing([[-2.6, 0.0, -1.4], [2.4, 2.2, 1.6]]).from_direction([0.45, 0.32, 1.0]);
-    let mut film = Film::new(Picture::default(), camera)?;
+    let mut film = Film::new(FilmSettings::default(), camera)?;
     let bar = report.progress(seconds);
     let begin = std::time::Instant::now();
     let mut drawn = 0;
@@ -38,7 +38,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
 fn scene(time: f64) -> Result<Drawing, Box<dyn std::error::Error>> {
     let mut drawing = Drawing::on_ground(0.0);
     let half = 0.2;
-    let wood = Shape::cuboid([half; 3])?;
+    let wood = Shape::cuboid([2.0 * half; 3])?;
 
     // Rows of 8, 7, 6, 5 and 4 crates; from the top down they fly off, turning.
     let mut number = 0;

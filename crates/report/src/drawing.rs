@@ -100,34 +100,33 @@ impl Shape {
         Ok(Shape(Arc::new(Surface { vertices, triangles: triangles.to_vec(), normals, faces: vec![] })))
     }
 
-    /// A box with these half extents `[m]`, whose faces can carry [`Finish::Boards`].
+    /// A box with full edge lengths `size` `[m]`, whose faces can carry [`Finish::Boards`].
     ///
     /// # Errors
     ///
     /// [`PictureError::ShapeSize`] unless they are positive and finite.
-    pub fn cuboid(half_extents: [f64; 3]) -> Result<Self, PictureError> {
-        if !half_extents.iter().all(|&h| h > 0.0 && h.is_finite()) {
-            return Err(PictureError::ShapeSize { shape: "cuboid", sizes: half_extents.to_vec() });
+    pub fn cuboid(size: [f64; 3]) -> Result<Self, PictureError> {
+        if !size.iter().all(|&s| s > 0.0 && s.is_finite()) {
+            return Err(PictureError::ShapeSize { shape: "cuboid", sizes: size.to_vec() });
         }
         let (mut vertices, mut triangles, mut faces) = (vec![], vec![], vec![]);
         for axis in 0..3 {
             for side in [-1.0, 1.0] {
                 let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-                let size = [2.0 * half_extents[u] as f32, 2.0 * half_extents[v] as f32];
+                let face = [size[u] as f32, size[v] as f32];
                 let first = vertices.len() as u32;
-                for [s, t] in [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]] {
+                for [s, t] in [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]] {
                     let mut corner = [0.0; 3];
-                    (corner[axis], corner[u], corner[v]) =
-                        (side * half_extents[axis], s * half_extents[u], t * half_extents[v]);
+                    (corner[axis], corner[u], corner[v]) = (0.5 * side * size[axis], s * size[u], t * size[v]);
                     vertices.push(corner);
                 }
                 // Counter-clockwise from outside.
                 let halves = if side > 0.0 { [[0, 1, 2], [0, 2, 3]] } else { [[0, 2, 1], [0, 3, 2]] };
-                let place = |k: u32| [[0.0, 0.0], [size[0], 0.0], size, [0.0, size[1]]][k as usize];
+                let place = |k: u32| [[0.0, 0.0], [face[0], 0.0], face, [0.0, face[1]]][k as usize];
                 for half in halves {
                     triangles.push(half.map(|k| first + k));
                     let number = 2 * axis as u32 + u32::from(side > 0.0);
-                    faces.push(Face { corners: half.map(place), size, number });
+                    faces.push(Face { corners: half.map(place), size: face, number });
                 }
             }
         }
@@ -268,7 +267,7 @@ mod tests {
 
     #[test]
     fn cuboid_normals_point_outward() {
-        let shape = Shape::cuboid([0.1, 0.2, 0.3]).unwrap();
+        let shape = Shape::cuboid([0.2, 0.4, 0.6]).unwrap();
         let surface = &shape.0;
         assert_eq!((surface.vertices.len(), surface.triangles.len(), surface.faces.len()), (24, 12, 12));
         for (triangle, normals) in surface.triangles.iter().zip(&surface.normals) {

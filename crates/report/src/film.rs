@@ -8,9 +8,9 @@ use crate::palette::{COLOURS, Palette};
 use crate::shade::{Quality, render_with};
 use crate::{Image, PictureError};
 
-/// Sizes and speed of a film.
+/// Sizes and speed of a film, and which frame is its still.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Picture {
+pub struct FilmSettings {
     /// Width of the film `[pixels]`. Default 640.
     pub width: u32,
     /// Height of the film `[pixels]`. Default 400.
@@ -23,15 +23,15 @@ pub struct Picture {
     pub still_frame: Option<usize>,
 }
 
-impl Default for Picture {
+impl Default for FilmSettings {
     fn default() -> Self {
-        Picture { width: 640, height: 400, frames_per_second: 24.0, still: [960, 600], still_frame: None }
+        FilmSettings { width: 640, height: 400, frames_per_second: 24.0, still: [960, 600], still_frame: None }
     }
 }
 
 /// A film in the making.
 pub struct Film {
-    picture: Picture,
+    settings: FilmSettings,
     view: View,
     still_view: View,
     strip: Strip,
@@ -47,7 +47,7 @@ const KEPT: usize = 16;
 
 impl std::fmt::Debug for Film {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Film").field("picture", &self.picture).field("frames", &self.frames).finish_non_exhaustive()
+        f.debug_struct("Film").field("settings", &self.settings).field("frames", &self.frames).finish_non_exhaustive()
     }
 }
 
@@ -57,21 +57,21 @@ impl Film {
     /// # Errors
     ///
     /// Sizes or a frame rate out of range, or a camera that sees nothing.
-    pub fn new(picture: Picture, camera: Camera) -> Result<Self, PictureError> {
-        let rate = picture.frames_per_second;
+    pub fn new(settings: FilmSettings, camera: Camera) -> Result<Self, PictureError> {
+        let rate = settings.frames_per_second;
         if !(rate > 0.0 && rate <= 50.0) {
             return Err(PictureError::FrameRate { frames_per_second: rate });
         }
-        let view = camera.view(picture.width, picture.height)?;
-        let still_view = camera.view(picture.still[0], picture.still[1])?;
-        let strip = Strip::new(picture.width, picture.height, rate)?;
-        Ok(Film { picture, view, still_view, strip, frames: 0, skipped: 0, kept: vec![], stride: 1 })
+        let view = camera.view(settings.width, settings.height)?;
+        let still_view = camera.view(settings.still[0], settings.still[1])?;
+        let strip = Strip::new(settings.width, settings.height, rate)?;
+        Ok(Film { settings, view, still_view, strip, frames: 0, skipped: 0, kept: vec![], stride: 1 })
     }
 
     /// Whether the next frame belongs at or before `time` `[s]`; the first one belongs at 0.
     pub fn is_due(&self, time: f64) -> bool {
         // A step may end a rounding error before a frame's time.
-        time * self.picture.frames_per_second >= self.frames as f64 - 1e-6
+        time * self.settings.frames_per_second >= self.frames as f64 - 1e-6
     }
 
     /// Draws and adds one frame.
@@ -104,7 +104,7 @@ impl Film {
     ///
     /// A film without frames.
     pub fn develop(self) -> Result<(Image, Vec<u8>), PictureError> {
-        let wanted = self.picture.still_frame.unwrap_or(self.frames / 2);
+        let wanted = self.settings.still_frame.unwrap_or(self.frames / 2);
         let nearest = self.kept.iter().min_by_key(|(frame, _)| frame.abs_diff(wanted));
         let (_, drawing) = nearest.ok_or(PictureError::NoFrame)?;
         let (still, _) = render_with(drawing, &self.still_view, Quality::STILL)?;
@@ -113,7 +113,7 @@ impl Film {
 
     /// Keeps the drawing of the chosen frame, or of every `stride`-th frame, so that one is near the middle.
     fn keep(&mut self, drawing: &Drawing) {
-        if let Some(wanted) = self.picture.still_frame {
+        if let Some(wanted) = self.settings.still_frame {
             // Up to the wanted one, so that a film that ends early still has a picture.
             if self.frames <= wanted {
                 self.kept = vec![(self.frames, drawing.clone())];

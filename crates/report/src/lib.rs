@@ -4,7 +4,7 @@
 //! [`Film`] while it simulates, states its checks, and ends with [`Report::finish`]:
 //!
 //! ```
-//! use partita_report::{Bound, Camera, Colour, Drawing, Film, Look, Options, Picture, Report, Shape};
+//! use partita_report::{Bound, Camera, Colour, Drawing, Film, FilmSettings, Look, Options, Report, Shape};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -13,8 +13,8 @@
 //! let seconds = options.seconds_or(0.5, 0.1);
 //!
 //! let camera = Camera::framing([[-1.0, 0.0, -1.0], [1.0, 2.0, 1.0]]).from_direction([1.0, 0.5, 2.0]);
-//! let mut film = Film::new(Picture { width: 64, height: 40, still: [96, 60], ..Picture::default() }, camera)?;
-//! let crate_shape = Shape::cuboid([0.2; 3])?;
+//! let mut film = Film::new(FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() }, camera)?;
+//! let crate_shape = Shape::cuboid([0.4; 3])?;
 //!
 //! let bar = report.progress(seconds);
 //! let (mut time, dt, mut height) = (0.0, 1.0 / 240.0, 1.5);
@@ -76,7 +76,7 @@ pub use checks::{Bound, Check};
 pub use colour::Colour;
 pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
-pub use film::{Film, Picture};
+pub use film::{Film, FilmSettings};
 pub use image::Image;
 pub use options::Options;
 pub use progress::Progress;

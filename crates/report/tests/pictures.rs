@@ -1,6 +1,6 @@
 //! Laws of pictures: what is nearer hides what is behind, nothing comes from behind the eye, broken things are left out.
 
-use partita_report::{Camera, Colour, Drawing, Film, Image, Look, Picture, PictureError, Shape, render};
+use partita_report::{Camera, Colour, Drawing, Film, FilmSettings, Image, Look, PictureError, Shape, render};
 
 const SIZE: [u32; 2] = [96, 60];
 const NO_TURN: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
@@ -36,7 +36,7 @@ fn green() -> Look {
 
 #[test]
 fn what_is_nearer_hides_what_is_behind_in_any_order() {
-    let cube = Shape::cuboid([0.4; 3]).unwrap();
+    let cube = Shape::cuboid([0.8; 3]).unwrap();
     let mut drawing = Drawing::new();
     drawing.body(&cube, [0.0, 0.0, 0.5], NO_TURN, red()).body(&cube, [0.0, 0.0, -0.5], NO_TURN, green());
     assert!(is_red(middle(&drawing)));
@@ -79,7 +79,7 @@ fn what_is_behind_the_eye_is_not_seen() {
 #[test]
 fn the_framed_scene_is_inside_the_picture() {
     let bounds = [[2.0, 0.0, -7.0], [5.0, 4.0, -6.0]];
-    let shape = Shape::cuboid([1.5, 2.0, 0.5]).unwrap();
+    let shape = Shape::cuboid([3.0, 4.0, 1.0]).unwrap();
     let mut drawing = Drawing::new();
     drawing.body(&shape, [3.5, 2.0, -6.5], NO_TURN, red());
     for direction in [[1.0, 0.5, 1.0], [-1.0, 0.2, 0.1], [0.0, 1.0, 0.0], [0.3, -1.0, 0.3]] {
@@ -97,7 +97,7 @@ fn the_framed_scene_is_inside_the_picture() {
 #[test]
 fn a_shadow_lies_on_the_ground_away_from_the_sun() {
     let camera = Camera::framing([[-1.0, 0.0, -1.0], [1.0, 1.0, 1.0]]).from_direction([0.0, 0.6, 1.0]);
-    let cube = Shape::cuboid([0.25; 3]).unwrap();
+    let cube = Shape::cuboid([0.5; 3]).unwrap();
     let mut drawing = Drawing::on_ground(0.0);
     let bare = render(&drawing, &camera, 160, 100, 2).unwrap();
     drawing.body(&cube, [0.0, 0.25, 0.0], NO_TURN, green());
@@ -129,7 +129,7 @@ fn what_is_not_finite_is_left_out_and_counted() {
     clean.points(&[[0.0; 3]], 0.3, red());
     let mut dirty = Drawing::on_ground(-1.0);
     dirty.points(&[[0.0; 3]], 0.3, red());
-    let cube = Shape::cuboid([0.1; 3]).unwrap();
+    let cube = Shape::cuboid([0.2; 3]).unwrap();
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e12] {
         let vertices = [[bad, 0.0, 0.0], [0.0, bad, 0.0], [0.5, 0.5, 0.5]];
         dirty.mesh(&vertices, &[[0, 1, 2]], green()).unwrap();
@@ -140,7 +140,7 @@ fn what_is_not_finite_is_left_out_and_counted() {
     dirty.points(&[[0.0; 3]], f64::NAN, green()).points(&[[0.0; 3]], -1.0, green());
     assert_eq!(seen(&dirty), seen(&clean));
     let mut film =
-        Film::new(Picture { width: 32, height: 20, still: [32, 20], ..Picture::default() }, front()).unwrap();
+        Film::new(FilmSettings { width: 32, height: 20, still: [32, 20], ..FilmSettings::default() }, front()).unwrap();
     film.frame(&dirty).unwrap();
     assert_eq!(film.skipped(), 5 * (1 + 1 + 12) + 2 * 12 + 2);
     film.develop().unwrap();
@@ -163,17 +163,17 @@ fn pictures_of_no_size_are_errors() {
     let drawing = Drawing::new();
     assert!(matches!(render(&drawing, &front(), 0, 60, 2), Err(PictureError::Size { .. })));
     assert!(matches!(render(&drawing, &front(), 60, 60, 0), Err(PictureError::Samples { .. })));
-    let film = |picture| Film::new(picture, front()).map(|_| ()).unwrap_err();
-    assert!(matches!(film(Picture { width: 0, ..Picture::default() }), PictureError::Size { .. }));
-    assert!(matches!(film(Picture { still: [960, 0], ..Picture::default() }), PictureError::Size { .. }));
+    let film = |settings| Film::new(settings, front()).map(|_| ()).unwrap_err();
+    assert!(matches!(film(FilmSettings { width: 0, ..FilmSettings::default() }), PictureError::Size { .. }));
+    assert!(matches!(film(FilmSettings { still: [960, 0], ..FilmSettings::default() }), PictureError::Size { .. }));
     for frames_per_second in [0.0, -24.0, f64::NAN, 51.0, f64::INFINITY] {
-        let error = film(Picture { frames_per_second, ..Picture::default() });
+        let error = film(FilmSettings { frames_per_second, ..FilmSettings::default() });
         assert!(matches!(error, PictureError::FrameRate { .. }));
     }
 }
 
-fn moving_ball(frames: usize, picture: Picture) -> Film {
-    let mut film = Film::new(picture, front()).unwrap();
+fn moving_ball(frames: usize, settings: FilmSettings) -> Film {
+    let mut film = Film::new(settings, front()).unwrap();
     for k in 0..frames {
         let mut drawing = Drawing::on_ground(-1.0);
         drawing.points(&[[k as f64 / frames as f64 - 0.5, 0.0, 0.0]], 0.3, red());
@@ -182,7 +182,8 @@ fn moving_ball(frames: usize, picture: Picture) -> Film {
     film
 }
 
-const SMALL: Picture = Picture { width: 96, height: 60, frames_per_second: 24.0, still: [120, 75], still_frame: None };
+const SMALL: FilmSettings =
+    FilmSettings { width: 96, height: 60, frames_per_second: 24.0, still: [120, 75], still_frame: None };
 
 /// 48 frames at 24 a second last two seconds, although a GIF counts in hundredths; what the last frame shows is what
 /// the picture of that moment shows, up to the palette.
@@ -221,7 +222,7 @@ fn the_still_is_the_chosen_frame_or_one_near_the_middle() {
         let columns: Vec<u32> = (0..120).filter(|&x| (0..75).any(|y| is_red(image.pixel(x, y)))).collect();
         f64::from(columns[0] + columns[columns.len() - 1]) / 2.0
     };
-    let still = |frames, still_frame| moving_ball(frames, Picture { still_frame, ..SMALL }).develop().unwrap().0;
+    let still = |frames, still_frame| moving_ball(frames, FilmSettings { still_frame, ..SMALL }).develop().unwrap().0;
     assert!(column_of_ball(&still(40, Some(0))) < 50.0);
     assert!(column_of_ball(&still(40, Some(39))) > 70.0);
     // A film shorter than the chosen frame: the last one.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use partita_report::{Bound, Camera, Drawing, Film, Look, Options, Picture, Report, ReportError, Shape};
+use partita_report::{Bound, Camera, Drawing, Film, FilmSettings, Look, Options, Report, ReportError, Shape};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -23,10 +23,10 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn film_of_a_crate() -> Film {
-    let picture = Picture { width: 64, height: 40, still: [96, 60], ..Picture::default() };
-    let mut film = Film::new(picture, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
+    let settings = FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() };
+    let mut film = Film::new(settings, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
     let mut drawing = Drawing::on_ground(0.0);
-    drawing.body(&Shape::cuboid([0.4; 3]).unwrap(), [0.0, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0], Look::crate_wood(1));
+    drawing.body(&Shape::cuboid([0.8; 3]).unwrap(), [0.0, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0], Look::crate_wood(1));
     film.frame(&drawing).unwrap();
     film
 }
@@ -73,8 +73,8 @@ fn a_passed_run_writes_everything_and_succeeds() {
 fn a_blank_picture_fails_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new("crates", &options(folder.path())).unwrap();
-    let picture = Picture { width: 64, height: 40, still: [96, 60], ..Picture::default() };
-    let mut film = Film::new(picture, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
+    let settings = FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() };
+    let mut film = Film::new(settings, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
     film.frame(&Drawing::on_ground(0.0)).unwrap();
     assert!(same(report.finish(film), ExitCode::FAILURE));
 }
@@ -83,7 +83,7 @@ fn a_blank_picture_fails_the_run() {
 fn a_film_without_frames_fails_but_the_json_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new("crates", &options(folder.path())).unwrap();
-    let film = Film::new(Picture::default(), Camera::framing([[0.0; 3], [1.0; 3]])).unwrap();
+    let film = Film::new(FilmSettings::default(), Camera::framing([[0.0; 3], [1.0; 3]])).unwrap();
     assert!(same(report.finish(film), ExitCode::FAILURE));
     assert_eq!(names(folder.path()), ["crates.json"]);
 }

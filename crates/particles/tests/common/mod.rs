@@ -42,8 +42,9 @@ pub fn sheet(half: f64, n: u32) -> Surface {
 }
 
 /// A closed box; `inward` turns its normals.
-pub fn cuboid(half: [f64; 3], inward: bool) -> Surface {
-    let vertices = (0..8).map(|i| std::array::from_fn(|k| if i >> k & 1 == 1 { half[k] } else { -half[k] })).collect();
+pub fn cuboid(size: [f64; 3], inward: bool) -> Surface {
+    let vertices =
+        (0..8).map(|i| std::array::from_fn(|k| if i >> k & 1 == 1 { 0.5 * size[k] } else { -0.5 * size[k] })).collect();
     // Corner i has bit k set where it is on the positive side of axis k; each face counter-clockwise from outside.
     let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
     let turn = |[a, b, c]: [u32; 3]| if inward { [a, c, b] } else { [a, b, c] };

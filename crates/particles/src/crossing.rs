@@ -1,4 +1,7 @@
 //! Narrow phase: when does a point that moves linearly pass through a triangle whose corners do?
+//!
+//! When point and corners lie in one plane, a root of a cubic: X. Provot, Collision and self-collision handling in
+//! cloth model dedicated to design garments. Computer Animation and Simulation '97, pp. 177–189, 1997.
 
 use nalgebra::Vector3;
 

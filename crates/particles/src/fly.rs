@@ -1,4 +1,4 @@
-//! Fields: what accelerates a particle between contacts, and the exact or second-order flight in them.
+//! The stage "fly": what accelerates a particle between contacts, and the exact or second-order flight in them.
 
 use std::{f64::consts::TAU, fmt, sync::Arc};
 
