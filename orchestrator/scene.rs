@@ -20,7 +20,7 @@ pub struct Scene {
 /// How much of a run may go into being able to go back.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rewind {
-    /// Largest share of the run's time that taking marks may cost [-]. Default 0.01.
+    /// Largest share of the run's time that taking marks may cost [-]. Default 0.005.
     pub share: f64,
     /// Most marks kept, at least 2; older ones are thinned out first. Default 48.
     pub marks: usize,
@@ -28,7 +28,7 @@ pub struct Rewind {
 
 impl Default for Rewind {
     fn default() -> Self {
-        Self { share: 0.01, marks: 48 }
+        Self { share: 0.005, marks: 48 }
     }
 }
 
