@@ -9,7 +9,7 @@ use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, 
 use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
-    plan::{Interface, Member, SpringPlan, motion},
+    plan::{Interface, Member, SpringPlan, motion, orientation_of},
     schemes,
     worker::{Reply, Request, Seat, StepSummary},
 };
@@ -289,20 +289,20 @@ impl Engine {
         Ok(())
     }
 
-    /// Largest distance of an attached handle from its carrier after the last pass `[m]`.
+    /// Largest distance of an attached handle from its carrier after the last pass `[m]`; that of a
+    /// Frame is also its angle to the carrier times the reach of what it is fixed to.
     pub(crate) fn gap(&self) -> f64 {
-        let mut gap: f64 = 0.0;
-        for (m, member) in self.members.iter().enumerate() {
-            for guide in &member.guides {
-                if let Some(own) = guide.own {
-                    let own = Vector3::from(self.pass.ends[m][own].position);
-                    for carrier in guide.carrier_states(&self.pass.ends[guide.leader]) {
-                        gap = gap.max((own - Vector3::from(carrier.position)).norm());
-                    }
-                }
-            }
-        }
-        gap
+        let of = |(m, member): (usize, &'_ Member)| -> f64 {
+            let gaps = member.guides.iter().filter_map(|guide| {
+                let own = &self.pass.ends[m][guide.own?];
+                let carrier = guide.carrier_states(&self.pass.ends[guide.leader]).next()?;
+                let distance = (Vector3::from(own.position) - Vector3::from(carrier.position)).norm();
+                let angle = orientation_of(own).angle_to(&orientation_of(&carrier));
+                Some(distance.max(angle * guide.reach(&self.interfaces[guide.interface].slots)))
+            });
+            gaps.fold(0.0, f64::max)
+        };
+        self.members.iter().enumerate().map(of).fold(0.0, f64::max)
     }
 
     /// Makes the last pass the window: books it, and moves the time on.

@@ -116,8 +116,8 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
-    /// A simulator could not be marked, or could not go back; the run cannot go on.
-    #[error("simulator `{simulator}` could not be marked or retracted: {error}")]
+    /// A simulator could not even go back; the run cannot go on.
+    #[error("simulator `{simulator}` could not go back: {error}")]
     Lost {
         /// Which one.
         simulator: String,

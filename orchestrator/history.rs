@@ -72,7 +72,8 @@ impl Marks {
     }
 }
 
-/// What came from outside: the length of windows where it changed, and the loads pushed.
+/// What came from outside: the length of windows where it changed, and the loads pushed. It is all
+/// kept, since a run can go back to its begin; a run without pushes keeps nothing a window.
 #[derive(Default)]
 pub(crate) struct Journal {
     /// Windows recorded.
@@ -125,5 +126,44 @@ impl Journal {
             }
         }
         at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Totals;
+
+    fn mark(window: u64) -> Mark {
+        let (states, interfaces) = (Vec::new(), Vec::new());
+        let coupled = Coupled { window, time: 0.0, states, interfaces, factor: 1.0, totals: Totals::default() };
+        Mark { number: window, coupled }
+    }
+
+    /// Never more than were asked for, the first and the last among them, and gaps that grow with
+    /// age: none is wider than a third of its age but for rounding to windows.
+    #[test]
+    fn marks_thin_out_with_age() {
+        let mut marks = Marks::new(Rewind { share: 1.0, marks: 12 });
+        for window in 0..2000 {
+            marks.keep(mark(window), Duration::ZERO);
+            assert!(marks.kept.len() <= 12);
+            let kept: Vec<u64> = marks.kept.iter().map(|mark| mark.coupled.window).collect();
+            assert_eq!((kept[0], *kept.last().unwrap()), (0, window));
+            for pair in kept.windows(2).filter(|_| window > 100) {
+                let age = window - pair[0];
+                assert!(pair[1] - pair[0] <= age / 3 * 2 + 2, "window {window}: {kept:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mark_before_a_window_is_found_and_later_ones_go() {
+        let mut marks = Marks::new(Rewind { share: 1.0, marks: 12 });
+        for window in [0, 3, 7] {
+            assert_eq!(marks.keep(mark(window), Duration::ZERO), None);
+        }
+        assert_eq!([0, 2, 3, 6, 7, 9].map(|window| marks.before(window)), [0, 0, 1, 1, 2, 2]);
+        assert_eq!(marks.truncate(5), [7]);
     }
 }

@@ -77,6 +77,14 @@ impl GuidePlan {
         handles.iter().map(|&i| leader[i]).chain(fixed)
     }
 
+    /// The reach of what an attachment is fixed to `[m]`.
+    pub(crate) fn reach(&self, slots: &[Slot]) -> f64 {
+        match &self.carriers {
+            Carriers::Handles { slots: numbers, .. } => slots[numbers[0]].extent,
+            Carriers::Fixed { slot, .. } => slots[*slot].extent,
+        }
+    }
+
     /// The slot and the wrench on it that come of an impulse on a carrier; `leader` at the end of
     /// the window.
     pub(crate) fn onto_slot(&self, carrier: usize, impulse: Wrench, leader: &[HandleState]) -> (usize, Wrench) {

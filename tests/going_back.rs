@@ -7,12 +7,8 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-use common::{hanging_chain, hash};
-use partita::{
-    Error, Rewind,
-    prelude::*,
-    simulator::{HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface, reference::MassOnSpring},
-};
+use common::{Hooked, hanging_chain, hash};
+use partita::{Error, Rewind, prelude::*, simulator::reference::MassOnSpring};
 
 const NAMES: [&str; 2] = ["support", "chain"];
 
@@ -125,53 +121,17 @@ fn threads_give_the_same_bits() {
     }
 }
 
-/// Fails or panics when it is told to, and is a mass on a spring otherwise.
-struct Troubled {
-    inner: MassOnSpring,
-    /// 0: none, 1: fail, 2: panic; back to 0 once it has struck.
-    trouble: Arc<AtomicU32>,
-}
+const UNBEARABLE: [f64; 3] = [0.0, 0.0, 13.0];
 
-impl Simulator for Troubled {
-    fn name(&self) -> &str {
-        self.inner.name()
-    }
-    fn time(&self) -> f64 {
-        self.inner.time()
-    }
-    fn handles(&self) -> &HandleTable {
-        self.inner.handles()
-    }
-    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
-        self.inner.read(handles, out)
-    }
-    fn surfaces(&self) -> &[Arc<Surface>] {
-        self.inner.surfaces()
-    }
-    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        let trouble = self.trouble.swap(0, SeqCst);
-        let report = self.inner.step(dt, inputs)?;
-        match trouble {
-            0 => Ok(report),
-            1 => Err(SimulatorError::failed("a bolt", "broken", "whole")),
-            _ => panic!("the bolt broke"),
-        }
-    }
-    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
-        self.inner.snapshot(reuse)
-    }
-    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
-        self.inner.retract(to)
-    }
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        self.inner.snapshot_from_bytes(time, bytes)
-    }
-    fn ledger(&self) -> Option<Ledger> {
-        self.inner.ledger()
-    }
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
-    }
+/// Fails (1) or panics (2) after it has stepped under the push that it cannot bear, while `trouble`
+/// says so.
+fn troubled(inner: MassOnSpring, trouble: Arc<AtomicU32>) -> Hooked {
+    Hooked::new(inner, move |inputs| match trouble.load(SeqCst) {
+        _ if inputs.loads.iter().all(|(_, load)| load.linear != UNBEARABLE) => Ok(()),
+        0 => Ok(()),
+        1 => Err(SimulatorError::failed("a bolt", "broken", "whole")),
+        _ => panic!("the bolt broke"),
+    })
 }
 
 /// A third simulator fails or panics halfway through a window, in line and on threads: the error
@@ -186,8 +146,9 @@ fn a_failure_takes_all_back_to_the_start_of_the_window() {
             let (mut scene, handle) = hanging_chain(5, 256.0);
             let switch = Arc::new(AtomicU32::new(0));
             let (third, tie) = (common::free_mass("third", 1.0), common::following_mass("tie", 0.1));
-            scene.attach(tie.point(0), third.mass());
-            scene.add(Troubled { inner: third, trouble: switch.clone() }).add(tie).threads(threads).scheme(scheme);
+            let third_mass = third.mass();
+            scene.attach(tie.point(0), third_mass);
+            scene.add(troubled(third, switch.clone())).add(tie).threads(threads).scheme(scheme);
             let mut run = scene.build().unwrap();
             let names = ["support", "chain", "third", "tie"];
             (0..20).for_each(|k| window(&mut run, handle, k));
@@ -195,7 +156,9 @@ fn a_failure_takes_all_back_to_the_start_of_the_window() {
             let before = hash(&mut run, &names);
             switch.store(trouble, SeqCst);
             run.push(handle, Wrench::force([1.0, 2.0, 3.0])).unwrap();
+            run.push(third_mass, Wrench::force(UNBEARABLE)).unwrap();
             let error = run.advance().unwrap_err();
+            switch.store(0, SeqCst);
             let Error::Window { window: 20, simulator, .. } = &error else { panic!("{error}") };
             assert_eq!(simulator, "third");
             assert!(error.to_string().contains(text), "{error}");
@@ -206,6 +169,7 @@ fn a_failure_takes_all_back_to_the_start_of_the_window() {
             let tried = hash(&mut run, &names);
             run.rewind_to(20).unwrap();
             run.push(handle, Wrench::force([1.0, 2.0, 3.0])).unwrap();
+            run.push(third_mass, Wrench::force(UNBEARABLE)).unwrap();
             run.advance().unwrap();
             assert_eq!(hash(&mut run, &names), tried);
         }

@@ -17,7 +17,8 @@ pub struct Relaxed {
     pub floor: f64,
     /// Converged when no attached handle is further from its carrier `[m]`. Default 1e-3.
     pub gap: f64,
-    /// Most passes a window. Default 24.
+    /// Most passes a window; one more where the last trial failed and the good one before it is
+    /// taken again. Default 24.
     pub passes: u32,
     /// Aitken's factor is kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.
@@ -30,7 +31,7 @@ impl Default for Relaxed {
     }
 }
 
-/// Halvings of one change of Λ before a failing trial is an error.
+/// Halvings of one change of Λ before the iteration stops at the last load that was good.
 const HALVINGS: u32 = 12;
 
 /// Number under which the window's start is kept.
@@ -100,25 +101,34 @@ pub(crate) fn window(
     let mut aitken = Aitken::new(engine.state.factor, relaxed.factor);
     let (mut x, mut residual) = (stack(engine, &forces), Vec::new());
     let mut good: Option<Vec<f64>> = None;
-    let (mut passes, mut halvings) = (0, 0);
+    let (mut passes, mut halvings, mut giving_up) = (0, 0, false);
 
     let (load_change, outcome) = loop {
         if passes > 0 {
             engine.retract(START, true)?;
         }
         passes += 1;
-        match (engine.pass(dt, &forces, pushes, passes > 1), &good) {
-            (Ok(()), _) => halvings = 0,
-            (Err(failure), None) => return Err(failure),
-            (Err(failure), Some(_)) if halvings == HALVINGS || passes == relaxed.passes => return Err(failure),
-            (Err(_), Some(good)) => {
-                halvings += 1;
-                aitken.halve();
-                x.iter_mut().zip(good).for_each(|(x, good)| *x = 0.5 * (*x + good));
-                unstack(engine, &x, &mut forces);
-                continue;
+        if let Err(failure) = engine.pass(dt, &forces, pushes, passes > 1) {
+            match &good {
+                // The load carried over fails: without it, or not at all.
+                None if x.iter().all(|&x| x == 0.0) => return Err(failure),
+                None => x.fill(0.0),
+                Some(_) if giving_up => return Err(failure),
+                // The last load that was good, once more, to stop there.
+                Some(good) if halvings == HALVINGS || passes >= relaxed.passes => {
+                    giving_up = true;
+                    x.clone_from(good);
+                }
+                Some(good) => {
+                    halvings += 1;
+                    aitken.halve();
+                    x.iter_mut().zip(good).for_each(|(x, good)| *x = 0.5 * (*x + good));
+                }
             }
+            unstack(engine, &x, &mut forces);
+            continue;
         }
+        halvings = 0;
 
         // r = G(Λ) − Λ.
         residual.clear();
@@ -129,7 +139,7 @@ pub(crate) fn window(
         if relative <= relaxed.tolerance && gap <= relaxed.gap {
             break (relative, Outcome::Converged);
         }
-        if passes == relaxed.passes {
+        if giving_up || passes >= relaxed.passes {
             let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
             break (
                 relative,

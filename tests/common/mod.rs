@@ -2,8 +2,13 @@
 
 #![allow(dead_code)] // Each test file uses some of them.
 
-use partita::prelude::*;
+use std::sync::Arc;
+
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
+use partita::{
+    prelude::*,
+    simulator::{HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
+};
 
 /// A free point mass `[kg]` at the origin.
 pub fn free_mass(name: &str, mass: f64) -> MassOnSpring {
@@ -51,6 +56,58 @@ pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
 pub fn hash(run: &mut Run, names: &[&str]) -> u64 {
     let bytes: Vec<_> = names.iter().map(|name| run.state_bytes(name).unwrap()).collect();
     let ledgers: Vec<_> =
-        run.ledgers().iter().map(|ledger| (ledger.used, ledger.got, ledger.pending, ledger.lag)).collect();
+        run.ledgers().iter().map(|ledger| (ledger.used, ledger.got, ledger.pending, ledger.lag, ledger.work)).collect();
     partita::simulator::layout_of(&(bytes, ledgers, run.time()))
+}
+
+/// What happens after a step of a [`Hooked`], given the inputs.
+pub type Hook = Box<dyn Fn(&Inputs) -> Result<(), SimulatorError> + Send>;
+
+/// A mass on a spring; after each step something may go wrong.
+pub struct Hooked {
+    inner: MassOnSpring,
+    hook: Hook,
+}
+
+impl Hooked {
+    pub fn new(inner: MassOnSpring, hook: impl Fn(&Inputs) -> Result<(), SimulatorError> + Send + 'static) -> Self {
+        Self { inner, hook: Box::new(hook) }
+    }
+}
+
+impl Simulator for Hooked {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn time(&self) -> f64 {
+        self.inner.time()
+    }
+    fn handles(&self) -> &HandleTable {
+        self.inner.handles()
+    }
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        self.inner.read(handles, out)
+    }
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        self.inner.surfaces()
+    }
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        let report = self.inner.step(dt, inputs)?;
+        (self.hook)(inputs).map(|()| report)
+    }
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        self.inner.snapshot(reuse)
+    }
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.inner.retract(to)
+    }
+    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        self.inner.snapshot_from_bytes(time, bytes)
+    }
+    fn ledger(&self) -> Option<Ledger> {
+        self.inner.ledger()
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
 }
