@@ -107,7 +107,7 @@ fn main() -> ExitCode {
 
 fn example(options: &Options) -> Result<ExitCode, Failure> {
     let mut report = Report::new("bring_your_own", options)?;
-    let seconds = options.seconds_or(6.0, 6.0);
+    let seconds = options.seconds_or(6.0, 5.0);
 
     let mut rigid = RigidBodies::new("rigid");
     let mut crates = Vec::new();
@@ -149,7 +149,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
         "of Archimedes",
     );
     let ledger = run.ledgers().swap_remove(0);
-    report.check("ledger: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
+    report.check("books: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
     let speed = |body, run: &mut Run| run.state(body).map(|state| Vector3::from(state.velocity).norm());
     let mut fastest: f64 = 0.0;
     for body in crates.iter().map(|row| row.0).chain([ball, log]) {

@@ -149,7 +149,7 @@ fn check(
 ) -> Result<(), Failure> {
     let seconds = run.time();
     let ledger = run.ledgers().swap_remove(0);
-    report.check("ledger: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
+    report.check("books: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
     report.check("jet: its own momentum against the ledger", jet_imbalance(run)?, Bound::at_most(1e-11), "relative");
     // A drop caught between two bodies that touch is inside one of them by as much as they overlap;
     // how far a user's mesh may overlap with crates is rapier's business.
