@@ -2,7 +2,7 @@
 //!
 //! A wall of 100 boxes at 60 Hz, settled for a second, read the ratios:
 //! - `own substeps 4 x 1` to `rapier's substeps 1 x 4`: what whole-step joint impulses cost;
-//! - the latter to `rapier alone`: the contract, with its journal against failed steps;
+//! - the latter to `rapier alone`: the contract, with its copies against failed steps;
 //! - `snapshot`, `retract`, `bytes` to a step.
 
 #![allow(missing_docs)]

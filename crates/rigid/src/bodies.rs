@@ -18,7 +18,7 @@ use crate::{
     mesh::Mesh,
     parameters::Parameters,
     state::State,
-    step::Journal,
+    step::Undo,
     surfaces::tessellate,
 };
 
@@ -57,7 +57,7 @@ pub struct RigidBodies {
     pub(crate) state: State,
     /// Whether something was added that rapier has not taken in yet.
     pub(crate) unsettled: bool,
-    pub(crate) journal: Option<Journal>,
+    pub(crate) undo: Option<Undo>,
     pub(crate) pipeline: PhysicsPipeline,
 }
 
@@ -101,7 +101,7 @@ impl RigidBodies {
             rules: PairRules::default(),
             state: State::new(),
             unsettled: true,
-            journal: None,
+            undo: None,
             pipeline: PhysicsPipeline::new(),
         }
     }
@@ -111,7 +111,7 @@ impl RigidBodies {
         parameters.write(&mut self.integration);
         self.parameters = parameters;
         self.unsettled = true;
-        self.journal = None;
+        self.undo = None;
         self
     }
 
@@ -263,7 +263,7 @@ impl RigidBodies {
     pub(crate) fn changed(&mut self, what: &impl serde::Serialize) {
         self.configuration = layout_of(&(self.configuration, layout_of(what)));
         self.unsettled = true;
-        self.journal = None;
+        self.undo = None;
     }
 
     /// Owner and layout of snapshots.

@@ -139,7 +139,7 @@ impl Body {
 
     /// A body that is at `script(t)` at time t `[s]`, whatever pushes it.
     ///
-    /// The script must depend on t alone: the same t, the same pose, or going back in time breaks.
+    /// The script must depend on t alone: the same t, the same pose, or a step repeated after going back is another one.
     /// It is configuration, which a snapshot does not hold; [`Body::script_name`] tells two apart.
     pub fn kinematic(shape: Shape, script: impl Fn(f64) -> Pose + Send + Sync + 'static) -> Self {
         Self { script: Some(Arc::new(script)), ..Self::new(Role::Kinematic, shape) }

@@ -3,8 +3,12 @@
 //! Rapier knows neither, but it knows kinematic bodies. An obstacle is one with the surface's
 //! shape, sent along its path. What holds an own handle is one without a shape, and a joint.
 
+use std::collections::HashSet;
+
 use nalgebra::{Matrix3, Vector3};
-use partita_simulator::{Carrier, Follows, Guide, HandleState, Inputs, Reaction, SimulatorError, Wrench, check_guides};
+use partita_simulator::{
+    Carrier, Follows, Guide, HandleId, HandleState, Inputs, Reaction, SimulatorError, Wrench, check_guides,
+};
 use rapier3d_f64::{
     math::{MAX_MANIFOLD_POINTS, Pose, Rotation, Vector},
     parry::shape::{SharedShape, TriMeshFlags},
@@ -35,6 +39,20 @@ pub(crate) struct StandIn {
 enum Part {
     Obstacle { collider: ColliderHandle },
     Attachment { joint: ImpulseJointHandle, own: RigidBodyHandle, offset: Vector, frame: bool },
+}
+
+/// A guide with nothing wrong, in rapier's terms.
+enum Checked {
+    Obstacle(Obstacle),
+    Attachment { own: RigidBodyHandle, offset: Vector, frame: bool },
+}
+
+struct Obstacle {
+    shape: SharedShape,
+    thickness: f64,
+    friction: f64,
+    restitution: f64,
+    except: Vec<RigidBodyHandle>,
 }
 
 /// The obstacles' own rules for pairs: their coefficients as they are, and whom they do not meet.
@@ -79,11 +97,11 @@ impl PhysicsHooks for PairRules {
 }
 
 /// What the reactions of one substep are read with, taken before rapier moves anything.
-pub(crate) struct Holds {
+pub(crate) struct SubstepStart {
     /// By guide: where the carrier is at the begin.
     carriers: Vec<Option<Vector3<f64>>>,
     /// By guide, for attachments.
-    grips: Vec<Option<Grip>>,
+    joint_rows: Vec<Option<JointRows>>,
     /// Centres of mass by the number of the body.
     centres: Vec<Vector3<f64>>,
 }
@@ -115,13 +133,14 @@ impl RigidBodies {
             // Their contacts and joints go through another solver, which reports in other terms.
             return Err(SimulatorError::refused("guides", "a world with multibody joints", "impulse joints only"));
         }
-        let shapes =
+        self.check_attached_once(&guides)?;
+        let checked =
             guides.iter().enumerate().map(|(i, guide)| self.check_guide(i, guide)).collect::<Result<Vec<_>, _>>()?;
 
-        for (guide, shape) in guides.iter().zip(shapes) {
+        for guide in checked {
             let stand_in = match guide {
-                Guide::Obstacle { .. } => self.stand_in_for_obstacle(guide, shape.expect("checked above")),
-                Guide::Attachment { own } => self.stand_in_for_carrier(self.targets[own.index as usize]),
+                Checked::Obstacle(obstacle) => self.stand_in_for_obstacle(obstacle),
+                Checked::Attachment { own, offset, frame } => self.stand_in_for_carrier(own, offset, frame),
             };
             self.stand_ins.push(stand_in);
         }
@@ -137,61 +156,69 @@ impl RigidBodies {
         Ok(())
     }
 
-    /// The shape of an obstacle, checked with all else that could be wrong.
-    fn check_guide(&self, number: usize, guide: &Guide) -> Result<Option<SharedShape>, SimulatorError> {
-        match guide {
-            Guide::Attachment { own } => {
-                let moves_freely = match self.targets[own.index as usize] {
-                    Target::Frame(body) | Target::Point(body, _) => self.state.bodies[body].is_dynamic(),
-                    Target::World => false,
-                };
-                if moves_freely {
-                    return Ok(None);
-                }
-                let found = format!("`{}`", self.table.describe(*own));
-                Err(SimulatorError::refused(
-                    format!("guide {number}, own"),
-                    found,
-                    "a handle of a body that moves freely",
-                ))
+    /// Two carriers cannot both have the same handle.
+    fn check_attached_once(&self, guides: &[Guide]) -> Result<(), SimulatorError> {
+        let mut attached = HashSet::new();
+        for guide in guides {
+            if let Guide::Attachment { own } = guide
+                && !attached.insert(*own)
+            {
+                let found = format!("two attachments of `{}`", self.table.describe(*own));
+                return Err(SimulatorError::refused("guides", found, "one attachment a handle"));
             }
-            Guide::Obstacle { surface, thickness, .. } => {
+        }
+        Ok(())
+    }
+
+    /// What stands in for the guide, with all checked that could be wrong.
+    fn check_guide(&self, number: usize, guide: &Guide) -> Result<Checked, SimulatorError> {
+        match guide {
+            Guide::Attachment { own } => match self.targets[own.index as usize] {
+                Target::Frame(body) if self.state.bodies[body].is_dynamic() => {
+                    let offset = self.state.bodies[body].local_center_of_mass();
+                    Ok(Checked::Attachment { own: body, offset, frame: true })
+                }
+                Target::Point(body, offset) if self.state.bodies[body].is_dynamic() => {
+                    Ok(Checked::Attachment { own: body, offset, frame: false })
+                }
+                _ => {
+                    let thing = format!("guide {number}, own");
+                    let found = format!("`{}`", self.table.describe(*own));
+                    Err(SimulatorError::refused(thing, found, "a handle of a body that moves freely"))
+                }
+            },
+            Guide::Obstacle { surface, thickness, friction, restitution, except } => {
                 debug_assert!(matches!(surface.carrier, Carrier::Frame(_)), "`check_guides` refuses others");
                 let of = format!("guide {number}, surface `{}`", surface.name);
                 check_points(&of, &surface.vertices)?;
                 let mesh = repaired(&of, &surface.vertices, &surface.triangles)?;
-                obstacle_shape(&of, mesh, surface.two_sided, *thickness).map(Some)
+                let shape = obstacle_shape(&of, mesh, surface.two_sided, *thickness)?;
+                let body_of = |handle: &HandleId| match self.targets[handle.index as usize] {
+                    Target::Frame(body) | Target::Point(body, _) => Some(body),
+                    Target::World => None,
+                };
+                let (thickness, friction, restitution) = (*thickness, *friction, *restitution);
+                let except = except.iter().filter_map(body_of).collect();
+                Ok(Checked::Obstacle(Obstacle { shape, thickness, friction, restitution, except }))
             }
         }
     }
 
-    fn stand_in_for_obstacle(&mut self, guide: &Guide, shape: SharedShape) -> StandIn {
-        let Guide::Obstacle { friction, restitution, thickness, except, .. } = guide else {
-            unreachable!("an obstacle's guide")
-        };
+    fn stand_in_for_obstacle(&mut self, obstacle: Obstacle) -> StandIn {
+        let Obstacle { shape, thickness, friction, restitution, except } = obstacle;
         let body = self.state.bodies.insert(RigidBodyBuilder::kinematic_position_based().enabled(false));
         let mut hooks = ActiveHooks::MODIFY_SOLVER_CONTACTS;
         if !except.is_empty() {
             hooks |= ActiveHooks::FILTER_CONTACT_PAIRS;
         }
-        let skin = if shape.as_trimesh().is_some() { *thickness } else { 0.0 };
+        let skin = if shape.as_trimesh().is_some() { thickness } else { 0.0 };
         let collider = ColliderBuilder::new(shape).contact_skin(skin).active_hooks(hooks);
         let collider = self.state.colliders.insert_with_parent(collider, body, &mut self.state.bodies);
-        let except = except.iter().filter_map(|handle| match self.targets[handle.index as usize] {
-            Target::Frame(body) | Target::Point(body, _) => Some(body),
-            Target::World => None,
-        });
-        let rule = PairRule { collider, friction: *friction, restitution: *restitution, except: except.collect() };
-        self.rules.obstacles.push(rule);
+        self.rules.obstacles.push(PairRule { collider, friction, restitution, except });
         StandIn { body, part: Part::Obstacle { collider } }
     }
 
-    fn stand_in_for_carrier(&mut self, target: Target) -> StandIn {
-        let (own, offset, frame) = match target {
-            Target::Frame(own) => (own, self.state.bodies[own].local_center_of_mass(), true),
-            Target::Point(own, offset) => (own, offset, false),
-            Target::World => unreachable!("refused by `check_guide`"),
-        };
+    fn stand_in_for_carrier(&mut self, own: RigidBodyHandle, offset: Vector, frame: bool) -> StandIn {
         let body = self.state.bodies.insert(RigidBodyBuilder::kinematic_velocity_based().enabled(false));
         let axes = if frame { JointAxesMask::LOCKED_FIXED_AXES } else { JointAxesMask::LOCKED_SPHERICAL_AXES };
         // As hard as rapier can: the default 1e6 Hz leaves 3e-4 of an error at 1 kHz.
@@ -202,9 +229,9 @@ impl RigidBodies {
     }
 
     /// Sends obstacles and carriers over part `k` (from 1) of `n`, and notes what the reactions need.
-    pub(crate) fn drive_guides(&mut self, dt: f64, n: u32, k: u32, inputs: &Inputs) -> Holds {
+    pub(crate) fn drive_guides(&mut self, dt: f64, n: u32, k: u32, inputs: &Inputs) -> SubstepStart {
         let h = dt / f64::from(n);
-        let mut holds = Holds { carriers: Vec::new(), grips: Vec::new(), centres: Vec::new() };
+        let mut start = SubstepStart { carriers: Vec::new(), joint_rows: Vec::new(), centres: Vec::new() };
         for number in 0..self.stand_ins.len() {
             let motion = inputs.motions.get(number).and_then(Option::as_ref);
             let stand_in = &self.stand_ins[number];
@@ -218,12 +245,12 @@ impl RigidBodies {
                     (part.begin[0], part.end[0])
                 }
                 None => {
-                    holds.carriers.push(None);
-                    holds.grips.push(None);
+                    start.carriers.push(None);
+                    start.joint_rows.push(None);
                     continue;
                 }
             };
-            holds.carriers.push(Some(Vector3::from(begin.position)));
+            start.carriers.push(Some(Vector3::from(begin.position)));
             match stand_in.part {
                 Part::Obstacle { .. } => {
                     let pose = pose_of(&begin);
@@ -231,7 +258,7 @@ impl RigidBodies {
                         body.set_position(pose, true);
                     }
                     body.set_next_kinematic_position(pose_of(&end));
-                    holds.grips.push(None);
+                    start.joint_rows.push(None);
                 }
                 Part::Attachment { own, offset, frame, .. } => {
                     let held = &self.state.bodies[own];
@@ -244,23 +271,23 @@ impl RigidBodies {
                         lead_point(body, &end, h, spin, arm);
                     }
                     let lead = rotation(*body.rotation());
-                    holds.grips.push(Some(Grip::new(&self.state.bodies[own], offset, frame.then_some(lead))));
+                    start.joint_rows.push(Some(JointRows::new(&self.state.bodies[own], offset, frame.then_some(lead))));
                 }
             }
         }
         if !self.stand_ins.is_empty() {
-            self.note_centres(&mut holds);
+            self.note_centres(&mut start);
         }
-        holds
+        start
     }
 
-    fn note_centres(&self, holds: &mut Holds) {
+    fn note_centres(&self, start: &mut SubstepStart) {
         for (handle, body) in self.state.bodies.iter() {
             let number = handle.into_raw_parts().0 as usize;
-            if holds.centres.len() <= number {
-                holds.centres.resize(number + 1, Vector3::zeros());
+            if start.centres.len() <= number {
+                start.centres.resize(number + 1, Vector3::zeros());
             }
-            holds.centres[number] = vector(centre_of(body));
+            start.centres[number] = vector(centre_of(body));
         }
     }
 
@@ -277,20 +304,20 @@ impl RigidBodies {
     }
 
     /// Adds what the last substep put on each guide's carrier.
-    pub(crate) fn book_reactions(&self, holds: &Holds, reactions: &mut [Wrench]) {
+    pub(crate) fn book_reactions(&self, start: &SubstepStart, reactions: &mut [Wrench]) {
         for (number, stand_in) in self.stand_ins.iter().enumerate() {
-            let Some(carrier) = holds.carriers[number] else { continue };
+            let Some(carrier) = start.carriers[number] else { continue };
             match &stand_in.part {
                 Part::Obstacle { collider } => {
                     for pair in self.state.narrow_phase.contact_pairs_with(*collider) {
-                        reactions[number] += on_obstacle(pair, *collider, &carrier, holds);
+                        reactions[number] += on_obstacle(pair, *collider, &carrier, start);
                     }
                 }
                 Part::Attachment { joint, frame, .. } => {
-                    let grip = holds.grips[number].as_ref().expect("an attachment that acts");
+                    let rows = start.joint_rows[number].as_ref().expect("an attachment that acts");
                     let joint = self.state.joints.get(*joint).expect("joints are never removed");
                     let impulses: Vec<f64> = (0..6).map(|i| joint.impulses[i]).collect();
-                    reactions[number] += grip.on_carrier(&impulses, *frame);
+                    reactions[number] += rows.on_carrier(&impulses, *frame);
                 }
             }
         }
@@ -360,7 +387,7 @@ fn lead_point(body: &mut RigidBody, end: &HandleState, h: f64, spin: Vector, arm
 ///
 /// Each point of a manifold presses along the normal. Friction acts once a manifold, in the middle of
 /// its points, with a twist about the normal where there are several; each point has a copy of both.
-fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f64>, holds: &Holds) -> Wrench {
+fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f64>, start: &SubstepStart) -> Wrench {
     let first = pair.collider1 == obstacle;
     // Rapier's impulses are those on the first body.
     let sign = if first { 1.0 } else { -1.0 };
@@ -368,7 +395,7 @@ fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f
     for manifold in pair.solver_manifolds() {
         let data = &manifold.data;
         let Some(other) = (if first { data.rigid_body2 } else { data.rigid_body1 }) else { continue };
-        let centre = holds.centres[other.into_raw_parts().0 as usize] - carrier;
+        let centre = start.centres[other.into_raw_parts().0 as usize] - carrier;
         let normal = -sign * vector(data.normal);
         let count = data.solver_contacts.len().min(MAX_MANIFOLD_POINTS);
         let points = data.solver_contacts[..count]
@@ -396,7 +423,11 @@ fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f
 /// Rapier solves the rows J of a joint after making them orthogonal in M⁻¹ (modified
 /// Gram-Schmidt), and reports one impulse λ for each of *those* rows. So the impulse is Σ λᵢ J'ᵢ, with
 /// the same J' made again here; the carrier's side of M⁻¹ is zero, as for every kinematic body.
-pub(crate) struct Grip {
+///
+/// This repeats rapier 0.36.1, `src/dynamics/solver/joint_constraint/joint_constraint_helper.rs`: the rows of
+/// `new`, `lock_linear` and `lock_angular`, and `finalize_constraints`. Another version may have other ones;
+/// the tests that balance the reactions of attachments (`tests/following.rs`) tell.
+pub(crate) struct JointRows {
     rows: Vec<Row>,
 }
 
@@ -406,7 +437,7 @@ struct Row {
     angular: Vector3<f64>,
 }
 
-impl Grip {
+impl JointRows {
     /// Of a Point `offset` from the body's origin, or of the frame at its centre of mass turned
     /// against `lead`.
     fn new(own: &RigidBody, offset: Vector, lead: Option<nalgebra::UnitQuaternion<f64>>) -> Self {
@@ -445,7 +476,8 @@ fn inverse_inertia(body: &RigidBody) -> Matrix3<f64> {
     Matrix3::new(i.m11, i.m12, i.m13, i.m12, i.m22, i.m23, i.m13, i.m23, i.m33)
 }
 
-/// Columns: derivative of the imaginary part of q₁* q₂ by turning, rapier's rows for a locked rotation.
+/// Columns: derivative of the imaginary part of q₁* q₂ by turning, rapier's rows for a locked rotation
+/// (0.36.1, `diff_conj1_2` in `src/utils/rotation_ops.rs`, with the sign of `JointConstraintHelper::new`).
 fn angular_rows(q1: &nalgebra::UnitQuaternion<f64>, q2: &nalgebra::UnitQuaternion<f64>) -> Matrix3<f64> {
     let (v1, v2, w1, w2) = (q1.imag(), q2.imag(), q1.w, q2.w);
     let rows = (v1 * v2.transpose() + Matrix3::identity() * (w1 * w2) - (v1 * w2 + v2 * w1).cross_matrix()
@@ -455,6 +487,7 @@ fn angular_rows(q1: &nalgebra::UnitQuaternion<f64>, q2: &nalgebra::UnitQuaternio
     rows.transpose() * sign
 }
 
+/// As rapier 0.36.1 does in `finalize_constraints`, for rows without limits of their impulse.
 fn orthogonalise(rows: &mut [Row], inverse_mass: &Vector3<f64>, inverse_inertia: &Matrix3<f64>) {
     let dot = |a: &Row, b: &Row| {
         a.linear.dot(&inverse_mass.component_mul(&b.linear)) + (inverse_inertia * a.angular).dot(&b.angular)

@@ -39,8 +39,9 @@
 //! a step, rapier's four 0.32 ms, rapier alone 0.28 ms. So whole-step joint impulses cost half a step
 //! more ([`Parameters::substeps`]), and the contract an eighth. Snapshot and retract take 0.08 and 0.07 ms.
 //!
-//! A state is not copied before each step, a sixth of one more, but before every sixteenth. A step that
-//! fails is undone by going back to that copy and repeating the steps since, which gives the same bits.
+//! A copy of the state before each step would add a sixth to it, so there is one before every sixteenth. A
+//! step that fails is undone by going back to that copy and repeating the steps since, with the poses that
+//! scripts gave then, which gives the same bits.
 //!
 //! Start at `RigidBodies::take_step` in `step.rs`.
 

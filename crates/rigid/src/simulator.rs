@@ -7,7 +7,7 @@ use partita_simulator::{
     StepReport, Surface,
 };
 
-use crate::{RigidBodies, state::State, step::Journal};
+use crate::{RigidBodies, state::State, step::Undo};
 
 impl Simulator for RigidBodies {
     fn name(&self) -> &str {
@@ -23,14 +23,7 @@ impl Simulator for RigidBodies {
     }
 
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
-        if handles.len() != out.len() {
-            return Err(SimulatorError::refused("out", out.len(), format!("{} states", handles.len())));
-        }
-        handles.iter().try_for_each(|&handle| self.table.check(handle))?;
-        for (handle, state) in handles.iter().zip(out) {
-            *state = self.state_at(self.targets[handle.index as usize]);
-        }
-        Ok(())
+        self.table.read_with(handles, out, |index| self.state_at(self.targets[index]))
     }
 
     fn surfaces(&self) -> &[Arc<Surface>] {
@@ -47,7 +40,7 @@ impl Simulator for RigidBodies {
 
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
         self.restore(to)?;
-        self.journal = Some(Journal::starting(to.clone()));
+        self.undo = Some(Undo::starting(to.clone()));
         Ok(())
     }
 

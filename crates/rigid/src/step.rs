@@ -5,7 +5,7 @@ use std::{collections::HashSet, time::Instant};
 use nalgebra::Vector3;
 use partita_simulator::{Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
 use rapier3d_f64::{
-    math::Vector,
+    math::{Pose, Vector},
     prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
 };
 
@@ -17,16 +17,27 @@ use crate::{
 };
 
 /// Steps between two copies of the state from which a failed step is undone.
-const JOURNAL_LENGTH: usize = 16;
+const STEPS_BETWEEN_COPIES: usize = 16;
 
 /// A state and the steps since: enough to be again where the last good step ended, bit for bit,
-/// without a copy of the world before every step (half a step's time).
-pub(crate) struct Journal {
+/// without a copy of the world before every step (a sixth of a step's time).
+pub(crate) struct Undo {
     from: Snapshot,
-    steps: Vec<(f64, Inputs)>,
+    steps: Vec<TakenStep>,
 }
 
-impl Journal {
+/// All that a step was made of. No script is asked again: one that does not depend on time alone would
+/// give other poses, and the state would be another one than before the failed step.
+struct TakenStep {
+    dt: f64,
+    inputs: Inputs,
+    poses: ScriptPoses,
+}
+
+/// Where scripts send their bodies, for each substep.
+type ScriptPoses = Vec<Vec<(RigidBodyHandle, Pose)>>;
+
+impl Undo {
     pub fn starting(from: Snapshot) -> Self {
         Self { from, steps: Vec::new() }
     }
@@ -57,23 +68,20 @@ impl RigidBodies {
         check(&self.table, &self.guides, dt, inputs)?;
         self.parameters.check()?;
         self.take_in_what_is_new();
-        self.keep_journal();
+        let mut undo = self.take_undo();
 
-        match self.advance(dt, inputs) {
-            Ok(report) => {
-                let journal = self.journal.as_mut().expect("kept above");
-                journal.steps.push((dt, inputs.clone()));
-                Ok(report)
-            }
-            Err(error) => {
-                self.undo_failed_step();
-                Err(error)
-            }
+        let mut poses = ScriptPoses::new();
+        let result = self.advance(dt, inputs, &mut poses);
+        match result {
+            Ok(_) => undo.steps.push(TakenStep { dt, inputs: inputs.clone(), poses }),
+            Err(_) => self.undo_failed_step(&mut undo),
         }
+        self.undo = Some(undo);
+        result
     }
 
-    /// `substeps` steps of rapier. When one fails, the state is of no use.
-    fn advance(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+    /// `substeps` steps of rapier, with `poses` where they are known, else those that scripts give now. When one fails, the state is of no use.
+    fn advance(&mut self, dt: f64, inputs: &Inputs, poses: &mut ScriptPoses) -> Result<StepReport, SimulatorError> {
         let (begin, n) = (self.state.time, self.parameters.substeps);
         let end = begin + dt;
         let h = dt / f64::from(n);
@@ -84,9 +92,12 @@ impl RigidBodies {
 
         for k in 1..=n {
             let clock = Instant::now();
-            let then = if k == n { end } else { begin + h * f64::from(k) };
-            self.drive_scripts(then)?;
-            let holds = self.drive_guides(dt, n, k, inputs);
+            if poses.len() < k as usize {
+                let then = if k == n { end } else { begin + h * f64::from(k) };
+                poses.push(self.ask_scripts(then)?);
+            }
+            self.drive_scripts(&poses[k as usize - 1]);
+            let start = self.drive_guides(dt, n, k, inputs);
             let kept = self.apply_loads(h, inputs)?;
             self.book_gravity(h);
             report.stages.add("prepare", clock.elapsed().as_secs_f64());
@@ -100,7 +111,7 @@ impl RigidBodies {
             self.take_loads_off(kept);
             self.check_quarantine()?;
             self.check_speeds(h, &mut report)?;
-            self.book_reactions(&holds, &mut reactions);
+            self.book_reactions(&start, &mut reactions);
             self.book_contacts();
             report.stages.add("look after", clock.elapsed().as_secs_f64());
         }
@@ -113,16 +124,21 @@ impl RigidBodies {
         Ok(report)
     }
 
-    /// Sends scripted bodies to where they are at time `then`.
-    fn drive_scripts(&mut self, then: f64) -> Result<(), SimulatorError> {
-        for member in &self.members {
-            let Some(script) = &member.script else { continue };
+    /// Where scripted bodies are at time `then`.
+    fn ask_scripts(&self, then: f64) -> Result<Vec<(RigidBodyHandle, Pose)>, SimulatorError> {
+        let scripted = self.members.iter().filter_map(|member| Some((member, member.script.as_ref()?)));
+        let poses = scripted.map(|(member, script)| {
             let pose = script(then);
-            let of = format!("script of body `{}` at {then} s", member.name);
-            pose.check(&of).map_err(as_failure)?;
-            self.state.bodies[member.body].set_next_kinematic_position(pose.to_rapier());
+            pose.check(&format!("script of body `{}` at {then} s", member.name)).map_err(as_failure)?;
+            Ok((member.body, pose.to_rapier()))
+        });
+        poses.collect()
+    }
+
+    fn drive_scripts(&mut self, poses: &[(RigidBodyHandle, Pose)]) {
+        for &(body, pose) in poses {
+            self.state.bodies[body].set_next_kinematic_position(pose);
         }
-        Ok(())
     }
 
     /// Puts the loads on, each at its handle where that now is, and gives back the forces that the
@@ -240,22 +256,20 @@ impl RigidBodies {
         }
     }
 
-    fn keep_journal(&mut self) {
-        let full = self.journal.as_ref().is_none_or(|journal| journal.steps.len() >= JOURNAL_LENGTH);
-        if full {
-            let reuse = self.journal.take().map(|journal| journal.from);
-            self.journal = Some(Journal::starting(self.snapshot_now(reuse)));
+    /// What undoes the step to come, with a new copy of the state where the last one is old.
+    fn take_undo(&mut self) -> Undo {
+        match self.undo.take() {
+            Some(undo) if undo.steps.len() < STEPS_BETWEEN_COPIES => undo,
+            old => Undo::starting(self.snapshot_now(old.map(|undo| undo.from))),
         }
     }
 
-    /// Back to the journal's state, and again through its steps, which give the same bits.
-    fn undo_failed_step(&mut self) {
-        let journal = self.journal.take().expect("kept by every step");
-        self.restore(&journal.from).expect("a snapshot of the same layout");
-        for (dt, inputs) in &journal.steps {
-            self.advance(*dt, inputs).expect("a repeated step gives the same bits: scripts depend on time alone");
+    /// Back to the copy of the state, and again through the steps since, which give the same bits.
+    fn undo_failed_step(&mut self, undo: &mut Undo) {
+        self.restore(&undo.from).expect("a snapshot of the same layout");
+        for TakenStep { dt, inputs, poses } in &mut undo.steps {
+            self.advance(*dt, inputs, poses).expect("a repeated step gives the same bits");
         }
-        self.journal = Some(journal);
     }
 
     /// The state of `to`, with fresh memory to work in: rapier's pipeline remembers by epochs that

@@ -4,7 +4,7 @@ use partita_simulator::{HandleId, Kind, SimulatorError, hash_bytes};
 use rapier3d_f64::{
     parry::shape::{Shape, TypedShape},
     pipeline::ActiveHooks,
-    prelude::{Collider, PhysicsWorld, RigidBody, RigidBodyHandle},
+    prelude::{Collider, PhysicsPipeline, PhysicsWorld, RigidBody, RigidBodyHandle},
 };
 
 use crate::{
@@ -44,7 +44,7 @@ impl RigidBodies {
         rigid.show_colliders()?;
 
         let mut state = rigid.state.clone();
-        rigid.settle(&mut state, &mut rigid_pipeline());
+        rigid.settle(&mut state, &mut PhysicsPipeline::new());
         let bytes = postcard::to_allocvec(&state)
             .map_err(|error| SimulatorError::refused("world", error, "a world that rapier can write to bytes"))?;
         rigid.changed(&hash_bytes(&bytes));
@@ -104,10 +104,6 @@ impl RigidBodies {
         }
         Ok(())
     }
-}
-
-fn rigid_pipeline() -> rapier3d_f64::pipeline::PhysicsPipeline {
-    rapier3d_f64::pipeline::PhysicsPipeline::new()
 }
 
 fn check_world(world: &PhysicsWorld) -> Result<(), SimulatorError> {

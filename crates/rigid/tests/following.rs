@@ -473,6 +473,7 @@ fn bad_guides_are_refused_and_change_nothing() {
     for (guide, word) in [
         (Guide::Attachment { own: foreign }, "owner"),
         (Guide::Attachment { own: wall }, "moves freely"),
+        (Guide::Attachment { own: corner }, "two attachments of `brick.0`"),
         (obstacle(good.clone(), -0.1, 0.0, 0.0), "friction"),
         (obstacle(good.clone(), 0.1, 1.5, 0.0), "restitution"),
         (obstacle(good.clone(), 0.1, 0.0, f64::NAN), "thickness"),
