@@ -156,7 +156,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
         fastest = fastest.max(speed(body, &mut run)?);
     }
     report.check("speed at the end", fastest, Bound::at_most(0.25), "m/s");
-    println!("{}\n", run.report());
+    report.note(run.report());
     Ok(report.finish(film))
 }
 

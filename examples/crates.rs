@@ -83,7 +83,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     progress.finish();
 
     check(&mut report, &mut run, &crates, &start, obstacle.is_some())?;
-    println!("{}\n", run.report());
+    report.note(run.report());
     Ok(report.finish(film))
 }
 
@@ -124,6 +124,9 @@ fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<H
     let (low, high) = (Vector3::from(extreme(f64::min, f64::MAX)), Vector3::from(extreme(f64::max, f64::MIN)));
     let foot = Vector3::new(0.5 * (low.x + high.x), low.y, 0.5 * (low.z + high.z));
     let scale = 1.3 / (high - low).amax();
+    if !scale.is_finite() {
+        return Err(format!("{}: all its vertices are at one place", file.display()).into());
+    }
     let placed: Vec<[f64; 3]> = vertices.iter().map(|&x| (scale * (Vector3::from(x) - foot)).into()).collect();
     let shape = match triangles {
         Some(triangles) => Shape::mesh(placed, triangles),

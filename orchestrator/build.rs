@@ -106,7 +106,7 @@ impl Builder {
     fn check_numbers(&mut self) {
         let dt = self.scene.rate.dt;
         if !(dt.is_finite() && dt > 0.0) {
-            self.wrong("window [s]", dt, "finite, above 0");
+            self.wrong("window of the rate [s]", dt, "finite, above 0");
         }
         let rewind = self.scene.rewind;
         if !(rewind.share >= 0.0 && rewind.share <= 1.0) {
@@ -277,7 +277,13 @@ impl Builder {
         let mut seen = BTreeSet::new();
         for contact in std::mem::take(&mut self.scene.contacts) {
             let coupling = format!("contact of `{}` with `{}`", contact.follower, contact.leader);
+            let (friction, restitution) = (contact.friction.unwrap_or(0.0), contact.restitution.unwrap_or(0.0));
+            let pair = check_pair(&coupling, friction, restitution, contact.thickness.unwrap_or(0.0));
             let (follower, leader) = (self.named(&coupling, &contact.follower), self.named(&coupling, &contact.leader));
+            if let Err(error) = pair {
+                self.mistakes.push(Mistake::Handle { coupling, error });
+                continue;
+            }
             let (Some(follower), Some(leader)) = (follower, leader) else { continue };
             if follower == leader {
                 self.bad_coupling(&coupling, "one simulator", "two");
@@ -325,9 +331,6 @@ impl Builder {
         let friction = contact.friction.unwrap_or(surface.friction);
         let restitution = contact.restitution.unwrap_or(surface.restitution);
         let thickness = contact.thickness.unwrap_or(surface.thickness);
-        if let Err(error) = check_pair(coupling, friction, restitution, thickness) {
-            return self.mistakes.push(Mistake::Handle { coupling: coupling.into(), error });
-        }
         let follows = self.scene.simulators[follower].follows();
         let (what, can) = match surface.carrier {
             Carrier::Frame(_) => ("a rigid surface", follows.rigid_surfaces),

@@ -31,7 +31,7 @@ fn all_mistakes_are_said_at_once() {
     scene.attach(point, foreign);
     scene.attach(mass, point);
     scene.attach(b.point(7), mass);
-    scene.contact("b", "nobody").friction(0.3);
+    scene.contact("b", "nobody").friction(-0.3);
     scene.contact("b", "a");
     scene.spring(mass, point).stiffness(f64::NAN);
     scene.substeps("a", 0).substeps("c", 2);
@@ -41,11 +41,12 @@ fn all_mistakes_are_said_at_once() {
     let texts = texts(scene);
     for part in [
         "simulator name `a` is used twice",
-        "window [s]: expected finite, above 0, found inf",
+        "window of the rate [s]: expected finite, above 0, found inf",
         "attachment 0: expected a handle of a simulator of this scene",
         "attachment 1: `a` cannot follow an attached Point",
         "attachment 2: handle: expected below 1, found index 7",
         "no simulator is named `nobody`; there are `a`, `b`, `a`",
+        "contact of `b` with `nobody`, friction: expected finite, at least 0, found -0.3",
         "contact of `b` with `a`: expected at least one, found no surface of `a`",
         "spring 0, stiffness [N/m]: expected finite, at least 0, found NaN",
         "substeps of `a`: expected at least 1, found 0",
@@ -56,7 +57,7 @@ fn all_mistakes_are_said_at_once() {
     ] {
         assert!(texts.iter().any(|text| text.contains(part)), "{part:?} is not in\n{}", texts.join("\n"));
     }
-    assert_eq!(texts.len(), 13, "{}", texts.join("\n"));
+    assert_eq!(texts.len(), 14, "{}", texts.join("\n"));
 }
 
 #[test]

@@ -101,8 +101,8 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
             let spent = seconds - before.simulators[m].1;
             others -= spent;
             table.row(&format!("{case}: {name}"), "ms/window", None, &[1e3 * spent / n])?;
-            for (stage, seconds) in &after.stages[m] {
-                let old = before.stages[m].iter().find(|(name, _)| name == stage).map_or(0.0, |(_, old)| *old);
+            for (stage, seconds) in &after.stages[m].0 {
+                let old = before.stages[m].0.iter().find(|(name, _)| name == stage).map_or(0.0, |(_, old)| *old);
                 table.row(&format!("{case}: {name}, {stage}"), "ms/window", None, &[1e3 * (seconds - old) / n])?;
             }
         }

@@ -78,6 +78,25 @@ pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
 pub use film::{Film, FilmSettings};
 pub use image::Image;
+/// `--out`, `--seconds`, `--threads`, `--seed`, `--quick`.
+///
+/// An example without flags of its own calls [`Options::parse`]; another one flattens this into its own parser:
+///
+/// ```
+/// # use partita_report::Options;
+/// use clap::Parser;
+///
+/// #[derive(Parser)]
+/// struct Flags {
+///     #[command(flatten)]
+///     options: Options,
+///     /// Number of crates.
+///     #[arg(long, default_value_t = 30)]
+///     crates: usize,
+/// }
+/// let flags = Flags::parse_from(["crates", "--quick", "--crates", "40"]);
+/// assert!(flags.options.quick && flags.crates == 40);
+/// ```
 pub use options::Options;
 pub use progress::Progress;
 pub use report::Report;

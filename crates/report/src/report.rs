@@ -58,6 +58,12 @@ impl Report {
         }
     }
 
+    /// Prints words of the example's own, above the table.
+    pub fn note(&self, words: impl std::fmt::Display) {
+        // A closed pipe or a full device must not turn a run into a panic.
+        let _ = writeln!(std::io::stdout(), "{words}\n");
+    }
+
     /// Whether every check so far has passed.
     pub fn passed(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
