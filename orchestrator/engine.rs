@@ -200,9 +200,7 @@ impl Engine {
                 let m = self.levels[level][k];
                 let inputs = self.inputs_of(m, dt, pushes);
                 let states = std::mem::take(&mut self.spare_states[m]);
-                let posted = Instant::now();
                 self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
-                self.clock.waiting += posted.elapsed().as_secs_f64();
             }
             let mut failure = None;
             for k in 0..self.levels[level].len() {
@@ -249,9 +247,10 @@ impl Engine {
 
     /// Takes in what member `m` answers to its step.
     fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
-        let waited = Instant::now();
+        let waited = matches!(self.seats[m], Seat::Thread { .. }).then(Instant::now);
         let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
-        self.clock.waiting += waited.elapsed().as_secs_f64();
+        // In line the step was taken when it was posted.
+        self.clock.waiting += waited.map_or(stepped.seconds, |waited| waited.elapsed().as_secs_f64());
         self.inputs[m] = stepped.inputs;
         self.clock.seconds[m] += stepped.seconds;
         let summary = match stepped.outcome {
@@ -297,8 +296,10 @@ impl Engine {
                 let own = &self.pass.ends[m][guide.own?];
                 let carrier = guide.carrier_states(&self.pass.ends[guide.leader]).next()?;
                 let distance = (Vector3::from(own.position) - Vector3::from(carrier.position)).norm();
-                let angle = orientation_of(own).angle_to(&orientation_of(&carrier));
-                Some(distance.max(angle * guide.reach(&self.interfaces[guide.interface].slots)))
+                Some(match guide.reach(&self.interfaces[guide.interface].slots) {
+                    0.0 => distance,
+                    reach => distance.max(reach * orientation_of(own).angle_to(&orientation_of(&carrier))),
+                })
             });
             gaps.fold(0.0, f64::max)
         };

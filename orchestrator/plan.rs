@@ -77,11 +77,11 @@ impl GuidePlan {
         handles.iter().map(|&i| leader[i]).chain(fixed)
     }
 
-    /// The reach of what an attachment is fixed to `[m]`.
+    /// The reach of what a Frame is fixed to `[m]`; 0 for a Point, which has no angle to it.
     pub(crate) fn reach(&self, slots: &[Slot]) -> f64 {
         match &self.carriers {
-            Carriers::Handles { slots: numbers, .. } => slots[numbers[0]].extent,
-            Carriers::Fixed { slot, .. } => slots[*slot].extent,
+            Carriers::Fixed { slot, kind: Kind::Frame, .. } => slots[*slot].extent,
+            _ => 0.0,
         }
     }
 
