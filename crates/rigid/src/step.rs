@@ -80,7 +80,8 @@ impl RigidBodies {
         result
     }
 
-    /// `substeps` steps of rapier, with `poses` where they are known, else those that scripts give now. When one fails, the state is of no use.
+    /// `substeps` steps of rapier, with `poses` where they are known, else those that scripts give now.
+    /// When one fails, the state is of no use.
     fn advance(&mut self, dt: f64, inputs: &Inputs, poses: &mut ScriptPoses) -> Result<StepReport, SimulatorError> {
         let (begin, n) = (self.state.time, self.parameters.substeps);
         let end = begin + dt;
