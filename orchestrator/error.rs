@@ -77,7 +77,9 @@ pub enum Mistake {
 }
 
 /// Why a call did nothing. The run is as it was before the call, unless it is [`Error::Lost`].
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+///
+/// Its `Debug` is its `Display`, so that a `main` that returns it prints words.
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The scene cannot be built.
@@ -124,6 +126,12 @@ pub enum Error {
         /// What happened.
         error: SimulatorError,
     },
+}
+
+impl std::fmt::Debug for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

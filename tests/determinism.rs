@@ -190,3 +190,19 @@ fn a_hundred_simulators_and_a_thousand_loads() {
     assert!((v - t).abs() < 1e-12, "a gram under a millinewton moves at {v} m/s after {t} s");
     assert_eq!(run.ledgers().len(), 50);
 }
+
+/// R9 for a run: pictures, states, reports and looks between windows change nothing.
+#[test]
+fn looking_at_a_run_changes_nothing() {
+    let mut runs = [busy(Scheme::Interleaved, false), busy(Scheme::Interleaved, true)];
+    for _ in 0..60 {
+        runs.iter_mut().for_each(|run| drop(run.advance().unwrap()));
+        let [quiet, looked_at] = &mut runs;
+        let crate_ = looked_at.look("rigid", |rigid: &RigidBodies| rigid.body("crate 3").unwrap()).unwrap();
+        looked_at.state(crate_).unwrap();
+        looked_at.picture().unwrap();
+        looked_at.report().to_string();
+        NAMES.iter().for_each(|name| drop(looked_at.simulator_ledger(name).unwrap()));
+        assert_eq!(hash(quiet, &NAMES), hash(looked_at, &NAMES));
+    }
+}

@@ -93,3 +93,29 @@ fn momentum_is_kept_when_the_window_changes() {
         }
     }
 }
+
+/// A follower that keeps its attachment only nearly (rapier, within 1e-4 m): the gap is a bound of
+/// its own, and a window that cannot meet it says so in metres.
+#[test]
+fn a_gap_that_stays_open_is_said() {
+    for (gap, closes) in [(1e-4, true), (1e-15, false)] {
+        let leader = common::free_mass("leader", 10.0).started_at([0.1, 0.1, 0.0], [0.5, 0.0, 0.0]).unwrap();
+        let mut rigid = RigidBodies::new("rigid");
+        let body =
+            rigid.add("box", Body::dynamic(Shape::cuboid([0.2; 3])).mass(1.0).velocity([0.5, 0.0, 0.0])).unwrap();
+        let corner = rigid.point(body, [0.1, 0.1, 0.0]).unwrap();
+        let mut scene = Scene::new(Rate::seconds(DT));
+        scene.scheme(Relaxed::default().tolerance(1e-3).gap(gap)).attach(corner, leader.mass());
+        scene.add(leader).add(rigid);
+        let mut run = scene.build().unwrap();
+        for _ in 0..10 {
+            let report = run.advance().unwrap();
+            match report.outcome {
+                Outcome::Converged => assert!(closes && report.gap <= gap, "{report:?}"),
+                Outcome::StoppedAt { error, bound, unit } => {
+                    assert!(!closes && unit == "m" && error == report.gap && bound == gap, "{error} {bound} {unit}");
+                }
+            }
+        }
+    }
+}
