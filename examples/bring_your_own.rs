@@ -1,5 +1,5 @@
 //! You will see crates, a ball and a log drop into a pond and float as Archimedes says. The pond is
-//! a simulator written here, in under 80 lines; rapier knows nothing of it.
+//! a simulator written here, in 80 lines; rapier knows nothing of it.
 
 use std::{any::Any, process::ExitCode};
 
