@@ -195,19 +195,16 @@ impl Engine {
             self.pass.got[i].fill(Wrench::ZERO);
         }
         for level in 0..self.levels.len() {
-            let stepping = |engine: &Self, k: usize| !repeated || engine.members[engine.levels[level][k]].coupled;
-            for k in (0..self.levels[level].len()).filter(|&k| stepping(self, k)).collect::<Vec<_>>() {
-                let m = self.levels[level][k];
+            let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
+            let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
+            for &m in &stepping {
                 let inputs = self.inputs_of(m, dt, pushes);
                 let states = std::mem::take(&mut self.spare_states[m]);
                 self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
             }
             let mut failure = None;
-            for k in 0..self.levels[level].len() {
-                let m = self.levels[level][k];
-                if stepping(self, k)
-                    && let Err(error) = self.collect(m)
-                {
+            for &m in &stepping {
+                if let Err(error) = self.collect(m) {
                     failure.get_or_insert(Failure { member: m, error });
                 }
             }
@@ -265,16 +262,15 @@ impl Engine {
         }
         self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
         for reaction in &stepped.reactions {
-            let guides = &self.members[m].guides;
-            let Some(guide) = guides.get(reaction.guide as usize) else {
-                return Err(SimulatorError::failed(
-                    "reaction",
-                    format!("guide {}", reaction.guide),
-                    format!("below {}", guides.len()),
-                ));
+            let guide = self.members[m].guides.get(reaction.guide as usize);
+            let onto = guide.and_then(|guide| {
+                let leader = &self.pass.ends[guide.leader];
+                Some((guide.interface, guide.onto_slot(reaction.carrier as usize, reaction.impulse, leader)?))
+            });
+            let Some((interface, (slot, impulse))) = onto else {
+                let found = format!("carrier {} of guide {}", reaction.carrier, reaction.guide);
+                return Err(SimulatorError::failed("reaction", found, "a carrier of a guide that it was given"));
             };
-            let (slot, impulse) =
-                guide.onto_slot(reaction.carrier as usize, reaction.impulse, &self.pass.ends[guide.leader]);
             if !impulse.is_finite() {
                 return Err(SimulatorError::failed(
                     format!("reaction on guide {}", reaction.guide),
@@ -282,7 +278,7 @@ impl Engine {
                     "finite numbers",
                 ));
             }
-            self.pass.got[guide.interface][slot] += impulse;
+            self.pass.got[interface][slot] += impulse;
         }
         self.pass.summaries[m] = Some(summary);
         Ok(())

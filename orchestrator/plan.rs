@@ -85,15 +85,16 @@ impl GuidePlan {
         }
     }
 
-    /// The slot and the wrench on it that come of an impulse on a carrier; `leader` at the end of
-    /// the window.
-    pub(crate) fn onto_slot(&self, carrier: usize, impulse: Wrench, leader: &[HandleState]) -> (usize, Wrench) {
+    /// The slot and the wrench on it that come of an impulse on a carrier, if there is such a
+    /// carrier; `leader` at the end of the window.
+    pub(crate) fn onto_slot(&self, carrier: usize, impulse: Wrench, leader: &[HandleState]) -> Option<(usize, Wrench)> {
         match &self.carriers {
-            Carriers::Handles { slots, .. } => (slots[carrier], impulse),
+            Carriers::Handles { slots, .. } => Some((*slots.get(carrier)?, impulse)),
+            Carriers::Fixed { .. } if carrier > 0 => None,
             Carriers::Fixed { watched, slot, position, .. } => {
                 let arm = orientation_of(&leader[*watched]) * position;
                 let moment = arm.cross(&Vector3::from(impulse.linear)) + Vector3::from(impulse.angular);
-                (*slot, Wrench { linear: impulse.linear, angular: moment.into() })
+                Some((*slot, Wrench { linear: impulse.linear, angular: moment.into() }))
             }
         }
     }

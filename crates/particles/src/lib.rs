@@ -328,16 +328,6 @@ impl Simulator for Particles {
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         self.parameters.check()?;
         check_guides(&self.table, self.follows(), &guides)?;
-        let own = |guide: &Guide| match guide {
-            Guide::Attachment { own } => Some(*own),
-            Guide::Obstacle { .. } => None,
-        };
-        let mut attached: Vec<HandleId> = guides.iter().filter_map(own).collect();
-        attached.sort_unstable();
-        if let Some(twice) = attached.windows(2).find(|pair| pair[0] == pair[1]) {
-            let found = format!("two attachments of {}", self.table.describe(twice[0]));
-            return Err(SimulatorError::refused("guides", found, "one attachment a particle"));
-        }
         self.work = Work::new(&guides);
         self.guides = guides;
         self.layout = OnceLock::new();

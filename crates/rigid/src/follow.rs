@@ -3,8 +3,6 @@
 //! Rapier knows neither, but it knows kinematic bodies. An obstacle is one with the surface's
 //! shape, sent along its path. What holds an own handle is one without a shape, and a joint.
 
-use std::collections::HashSet;
-
 use nalgebra::{Matrix3, Vector3};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, Inputs, Reaction, SimulatorError, Wrench, check_guides,
@@ -133,7 +131,6 @@ impl RigidBodies {
             // Their contacts and joints go through another solver, which reports in other terms.
             return Err(SimulatorError::refused("guides", "a world with multibody joints", "impulse joints only"));
         }
-        self.check_attached_once(&guides)?;
         let checked =
             guides.iter().enumerate().map(|(i, guide)| self.check_guide(i, guide)).collect::<Result<Vec<_>, _>>()?;
 
@@ -153,20 +150,6 @@ impl RigidBodies {
         }
         self.changed(&guides);
         self.guides = guides;
-        Ok(())
-    }
-
-    /// Two carriers cannot both have the same handle.
-    fn check_attached_once(&self, guides: &[Guide]) -> Result<(), SimulatorError> {
-        let mut attached = HashSet::new();
-        for guide in guides {
-            if let Guide::Attachment { own } = guide
-                && !attached.insert(*own)
-            {
-                let found = format!("two attachments of `{}`", self.table.describe(*own));
-                return Err(SimulatorError::refused("guides", found, "one attachment a handle"));
-            }
-        }
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! What every step checks first, written once.
 
+use std::collections::BTreeSet;
+
 use crate::{Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive};
 
 /// Checks all that comes into a step, so that a refused step has changed nothing.
@@ -75,17 +77,26 @@ fn is_unit(state: &HandleState) -> bool {
     (squared - 1.0).abs() < 1e-6
 }
 
-/// Checks guides before a simulator takes them: what it follows, whose handles, sound surfaces.
+/// Checks guides before a simulator takes them: what it follows, whose handles, each attached
+/// once, sound surfaces.
 ///
 /// # Errors
 /// Names the first guide that is wrong.
 pub fn check_guides(table: &HandleTable, follows: crate::Follows, guides: &[Guide]) -> Result<(), SimulatorError> {
+    let mut attached = BTreeSet::new();
     for (i, guide) in guides.iter().enumerate() {
         let (what, can) = match guide {
-            Guide::Attachment { own } => match table.kind(*own)? {
-                Kind::Point => ("an attached Point", follows.points),
-                Kind::Frame => ("an attached Frame", follows.frames),
-            },
+            Guide::Attachment { own } => {
+                let kind = table.kind(*own)?;
+                if !attached.insert(*own) {
+                    let found = format!("two attachments of `{}`", table.describe(*own));
+                    return Err(SimulatorError::refused("guides", found, "one attachment a handle"));
+                }
+                match kind {
+                    Kind::Point => ("an attached Point", follows.points),
+                    Kind::Frame => ("an attached Frame", follows.frames),
+                }
+            }
             Guide::Obstacle { surface, friction, restitution, thickness, except } => {
                 surface.check()?;
                 crate::check_pair(&format!("guide {i}"), *friction, *restitution, *thickness)?;

@@ -158,6 +158,10 @@ fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
     }
     refused(check(Follows { frames: false, ..all }, &kinds[1].0), ["guide 1", "an attached Frame", "frames: false"]);
 
+    refused(
+        check(all, &Guide::Attachment { own: handle(0) }),
+        ["guides", "two attachments of", "one attachment a handle"],
+    );
     refused(check(all, &Guide::Attachment { own: FOREIGN }), ["handle", "owner 5", "owner"]);
     refused(check(all, &Guide::Attachment { own: handle(9) }), ["handle", "index 9", "below 4"]);
     let mut guide = obstacle(sheet(rigid()));
