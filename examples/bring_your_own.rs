@@ -17,8 +17,8 @@ struct Pond {
 }
 
 impl Pond {
-    fn of(&self) -> (u64, u64) {
-        (self.table.owner, layout_of(&(self.area, &self.guides)))
+    fn of(&self) -> Identity {
+        Identity::new(&self.table, &(self.area, &self.guides))
     }
 
     /// Force, and torque about the body's centre, of the pressure ρ g d on one triangle, and the
@@ -82,14 +82,14 @@ impl Simulator for Pond {
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
         to.get(self.of()).map(|state| self.state = *state)
     }
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        Snapshot::from_bytes::<(f64, f64)>(self.of(), time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<(f64, f64)>(self.of(), bytes)
     }
     fn follows(&self) -> Follows {
         Follows { rigid_surfaces: true, ..Follows::default() }
     }
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
-        check_guides(&self.table, self.follows(), &guides).map(|()| self.guides = guides)
+        check_guides(&self.table, self.follows(), &self.guides, &guides).map(|()| self.guides = guides)
     }
     fn as_any(&self) -> &dyn Any {
         self

@@ -154,7 +154,7 @@ impl Builder {
 
     /// Finds a handle and watches it.
     fn find(&mut self, coupling: &str, handle: HandleId) -> Option<Found> {
-        let owner = self.scene.simulators.iter().position(|simulator| simulator.handles().owner == handle.owner);
+        let owner = self.scene.simulators.iter().position(|simulator| simulator.handles().owner() == handle.owner);
         let Some(member) = owner else {
             let found = format!("a handle of none of them (owner {:x})", handle.owner);
             self.bad_coupling(coupling, found, "a handle of a simulator of this scene");

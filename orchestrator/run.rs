@@ -331,7 +331,7 @@ impl Run {
     }
 
     fn member_of(&self, handle: HandleId) -> Result<usize> {
-        let member = self.engine.members.iter().position(|member| member.table.owner == handle.owner);
+        let member = self.engine.members.iter().position(|member| member.table.owner() == handle.owner);
         let foreign = || Error::refused("handle", format!("owner {:x}", handle.owner), "a handle of this run");
         let member = member.ok_or_else(foreign)?;
         self.engine.members[member].table.check(handle).map_err(|error| self.of(member, error))?;

@@ -101,8 +101,8 @@ impl Simulator for Hooked {
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
         self.inner.retract(to)
     }
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        self.inner.snapshot_from_bytes(time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        self.inner.snapshot_from_bytes(bytes)
     }
     fn ledger(&self) -> Option<Ledger> {
         self.inner.ledger()

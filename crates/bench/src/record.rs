@@ -100,8 +100,8 @@ impl Simulator for Recorder {
         self.inner.retract(to)
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        self.inner.snapshot_from_bytes(time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        self.inner.snapshot_from_bytes(bytes)
     }
 
     fn follows(&self) -> Follows {

@@ -47,7 +47,8 @@ pub(crate) struct Leg {
 ///
 /// v(h) = w + keep (v − w) + gain a,   x(h) − x = h w + gain (v − w) + fall a,
 ///
-/// keep = e^(−z), gain = h φ₁, fall = h² φ₂, z = c h, φ₁ = (1 − e^(−z))/z, φ₂ = (1 − φ₁)/z.
+/// keep = e^(−z), gain = h φ₁, fall = h² φ₂, z = c h, φ₁ = (1 − e^(−z))/z, φ₂ = (1 − φ₁)/z: the φ functions of
+/// exponential integrators (M. Hochbruck, A. Ostermann: Exponential integrators. Acta Numerica 19, 2010, §2).
 /// For z → 0 that is 1, h, h²/2, the parabola; for z → ∞ the particle moves with the air, so drag is
 /// stable at any step and the terminal speed is exact.
 #[derive(Clone, Copy, Debug)]

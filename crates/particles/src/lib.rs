@@ -47,8 +47,8 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot,
-    StepReport, check_guides, check_vector, layout_of,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator, SimulatorError,
+    Snapshot, StepReport, check_guides, check_vector,
 };
 
 pub use emitter::{Emitter, EmitterShape};
@@ -85,7 +85,7 @@ pub struct Particles {
     state: State,
     work: Work,
     /// Hash of what the state takes for granted, when it has been asked for.
-    layout: OnceLock<u64>,
+    identity: OnceLock<Identity>,
 }
 
 impl Particles {
@@ -104,13 +104,13 @@ impl Particles {
             guides: Vec::new(),
             state: State::default(),
             work: Work::default(),
-            layout: OnceLock::new(),
+            identity: OnceLock::new(),
         }
     }
 
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
         change(&mut self.parameters);
-        self.layout = OnceLock::new();
+        self.identity = OnceLock::new();
         self
     }
 
@@ -207,29 +207,22 @@ impl Particles {
             let found = format!("time {} s", self.state.time);
             return Err(SimulatorError::refused("a particle to place", found, "to be before the first step"));
         }
-        match self.table.groups.last_mut() {
-            Some(placed) if placed.count == u32::MAX => {
-                return Err(SimulatorError::refused(
-                    "a particle to place",
-                    u64::from(u32::MAX) + 1,
-                    "at most u32::MAX",
-                ));
-            }
-            Some(placed) => placed.count += 1,
-            None => drop(self.table.add("placed", Kind::Point, 1)?),
-        }
+        let handle = match self.table.is_empty() {
+            true => self.table.add("placed", Kind::Point, 1)?,
+            false => self.table.extend(1)?,
+        };
         self.state.ids.push(self.state.ids.len() as u64);
         self.state.births.push(0.0);
         self.state.positions.push(position.into());
         self.state.velocities.push(velocity.into());
-        self.layout = OnceLock::new();
-        Ok(self.particle(self.table.len() - 1))
+        self.identity = OnceLock::new();
+        Ok(handle)
     }
 
     /// Handle of the placed particle `number`, in the order of [`Particles::add`]. If there is no such
     /// particle, whoever uses the handle says so.
     pub fn particle(&self, number: u32) -> HandleId {
-        HandleId { owner: self.table.owner, index: number }
+        self.table.handle(number)
     }
 
     /// All parameters.
@@ -273,12 +266,11 @@ impl Particles {
         &self.state.births
     }
 
-    fn of(&self) -> (u64, u64) {
-        let layout = self.layout.get_or_init(|| {
+    fn of(&self) -> Identity {
+        *self.identity.get_or_init(|| {
             let fields: Vec<&str> = self.fields.iter().map(|field| field.name.as_str()).collect();
-            layout_of(&(&self.parameters, fields, &self.table, &self.guides))
-        });
-        (self.table.owner, *layout)
+            Identity::new(&self.table, &(&self.parameters, fields, &self.table, &self.guides))
+        })
     }
 }
 
@@ -314,11 +306,8 @@ impl Simulator for Particles {
         Ok(())
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        let snapshot = Snapshot::from_bytes::<State>(self.of(), time, bytes)?;
-        let state = snapshot.get::<State>(self.of())?;
-        state.check(self.table.len() as usize, self.parameters.emitters.len())?;
-        Ok(snapshot)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
     }
 
     fn follows(&self) -> Follows {
@@ -327,10 +316,10 @@ impl Simulator for Particles {
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         self.parameters.check()?;
-        check_guides(&self.table, self.follows(), &guides)?;
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.work = Work::new(&guides);
         self.guides = guides;
-        self.layout = OnceLock::new();
+        self.identity = OnceLock::new();
         Ok(())
     }
 

@@ -46,7 +46,8 @@ pub(crate) fn bounce(contact: &Contact, restitution: f64, v: Vector3<f64>) -> Ve
 /// Keeps the velocity `v` at the end of a leg from going into any of `held`; returns what it becomes.
 ///
 /// Each contact asks for 0 ≤ λ_n ⊥ (v − u)·n ≥ 0 and |λ_t| ≤ μ λ_n against sliding. One contact is solved
-/// exactly; several by projected Gauss-Seidel over accumulated changes, then once more along the normals.
+/// exactly; several by projected Gauss-Seidel over accumulated changes
+/// (E. Catto: Iterative dynamics with temporal coherence. GDC 2005), then once more along the normals.
 pub(crate) fn hold(held: &mut [Contact], mut v: Vector3<f64>) -> Vector3<f64> {
     for contact in held.iter_mut() {
         (contact.push, contact.rub) = (0.0, Vector3::zeros());

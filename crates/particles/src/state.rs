@@ -1,7 +1,7 @@
 //! All that a step reads or changes.
 
 use nalgebra::Vector3;
-use partita_simulator::{SimulatorError, Wrench};
+use partita_simulator::Wrench;
 use serde::{Deserialize, Serialize};
 
 /// One entry a particle in each of the first four: placed particles first, in the order of their
@@ -23,32 +23,6 @@ pub(crate) struct State {
     pub next_end: f64,
     /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
-}
-
-impl State {
-    /// Whether `self` can be a state of a simulator with so many placed particles and emitters.
-    pub fn check(&self, placed: usize, emitters: usize) -> Result<(), SimulatorError> {
-        let n = self.positions.len();
-        let refused = |thing: &str, found: String, expected: String| {
-            Err(SimulatorError::refused(format!("snapshot, {thing}"), found, expected))
-        };
-        let lengths = [self.velocities.len(), self.ids.len(), self.births.len()];
-        if lengths != [n; 3] {
-            return refused("lengths", format!("{lengths:?}"), format!("{n} of each"));
-        }
-        if n < placed || self.emitted.len() != emitters && !self.emitted.is_empty() {
-            return refused(
-                "counts",
-                format!("{n} particles, {} emitters", self.emitted.len()),
-                format!("at least {placed} particles, {emitters} emitters"),
-            );
-        }
-        let numbers = self.positions.iter().chain(&self.velocities).flat_map(|v| v.iter());
-        if let Some(bad) = numbers.chain(&self.births).chain([&self.time]).find(|x| !x.is_finite()) {
-            return refused("numbers", bad.to_string(), "finite numbers".into());
-        }
-        Ok(())
-    }
 }
 
 /// Reuses the memory that is there, which the derived one does not.

@@ -79,7 +79,7 @@ fn the_way_to_a_state_leaves_no_trace() {
     assert!(run(&mut straight, 20, 30) == reports && straight.snapshot(None).to_bytes() == end);
 
     let mut fresh = storm();
-    let mark = fresh.snapshot_from_bytes(mark.time(), &mark.to_bytes()).unwrap();
+    let mark = fresh.snapshot_from_bytes(&mark.to_bytes()).unwrap();
     fresh.retract(&mark).unwrap();
     assert!(run(&mut fresh, 20, 30) == reports && fresh.snapshot(None).to_bytes() == end);
 }

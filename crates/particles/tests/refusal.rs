@@ -172,15 +172,11 @@ fn snapshots_of_another_layout_are_refused() {
 
     let bytes = snapshot.to_bytes();
     for cut in 0..bytes.len() {
-        assert!(scene().snapshot_from_bytes(0.0, &bytes[..cut]).is_err());
+        assert!(scene().snapshot_from_bytes(&bytes[..cut]).is_err());
     }
     for at in 0..bytes.len() {
         let mut flipped = bytes.clone();
         flipped[at] ^= 0x80;
-        let Ok(flipped) = scene().snapshot_from_bytes(0.0, &flipped) else { continue };
-        // What still reads as a state can be stepped.
-        let mut p = scene();
-        p.retract(&flipped).unwrap();
-        let _ = p.step(0.01, Inputs::NONE);
+        assert!(scene().snapshot_from_bytes(&flipped).is_err());
     }
 }

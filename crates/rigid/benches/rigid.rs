@@ -78,7 +78,7 @@ fn states(criterion: &mut Criterion) {
     group.bench_function("to bytes", |bench| bench.iter(|| mark.to_bytes()));
     let bytes = mark.to_bytes();
     println!("{} bytes", bytes.len());
-    group.bench_function("from bytes", |bench| bench.iter(|| rigid.snapshot_from_bytes(mark.time(), &bytes).unwrap()));
+    group.bench_function("from bytes", |bench| bench.iter(|| rigid.snapshot_from_bytes(&bytes).unwrap()));
     group.finish();
 }
 

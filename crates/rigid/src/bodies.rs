@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Kind, SimulatorError, Snapshot, Surface, check_vector,
-    layout_of,
+    Carrier, Guide, HandleId, HandleState, HandleTable, Identity, Kind, SimulatorError, Snapshot, Surface,
+    check_vector, layout_of,
 };
 use rapier3d_f64::{
     math::Vector,
@@ -266,9 +266,9 @@ impl RigidBodies {
         self.undo = None;
     }
 
-    /// Owner and layout of snapshots.
-    pub(crate) fn of(&self) -> (u64, u64) {
-        (self.table.owner, layout_of(&(self.configuration, &self.parameters, &self.integration)))
+    /// Whose snapshots these are.
+    pub(crate) fn of(&self) -> Identity {
+        Identity::new(&self.table, &(self.configuration, &self.parameters, &self.integration))
     }
 
     /// The state with all that was added taken in, so that it is complete in bytes: rapier leaves
@@ -285,7 +285,6 @@ impl RigidBodies {
     pub(crate) fn settle(&self, state: &mut State, pipeline: &mut PhysicsPipeline) {
         let still = IntegrationParameters { dt: 0.0, ..self.integration };
         state.advance(pipeline, self.parameters.gravity, &still, &self.rules);
-        state.layout = self.of().1;
     }
 
     pub(crate) fn snapshot_now(&self, reuse: Option<Snapshot>) -> Snapshot {

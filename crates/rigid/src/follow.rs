@@ -113,11 +113,7 @@ impl RigidBodies {
     /// A guide is not one to follow. Then none was taken.
     pub(crate) fn take_guides(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         self.parameters.check()?;
-        check_guides(&self.table, Self::can_follow(), &guides)?;
-        if !self.guides.is_empty() {
-            let found = format!("{} guides after {}", guides.len(), self.guides.len());
-            return Err(SimulatorError::refused("guides", found, "all guides at once"));
-        }
+        check_guides(&self.table, Self::can_follow(), &self.guides, &guides)?;
         if !guides.is_empty() && self.parameters.solver_iterations != 1 {
             let found = self.parameters.solver_iterations;
             let expected = "1 with guides (rapier reports a joint's impulse for the last one only); use `substeps`";
@@ -369,7 +365,8 @@ fn lead_point(body: &mut RigidBody, end: &HandleState, h: f64, spin: Vector, arm
 /// The impulse of a pair of colliders on the obstacle, about where its carrier is.
 ///
 /// Each point of a manifold presses along the normal. Friction acts once a manifold, in the middle of
-/// its points, with a twist about the normal where there are several; each point has a copy of both.
+/// its points, with a twist about the normal where there are several; each point has a copy of both
+/// (`writeback_impulses` in rapier 0.36, `contact_constraint/contact_with_twist_friction.rs`).
 fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f64>, start: &SubstepStart) -> Wrench {
     let first = pair.collider1 == obstacle;
     // Rapier's impulses are those on the first body.

@@ -1,7 +1,7 @@
 //! All that a step reads or changes, and how it is kept.
 
 use crate::canonical::Canonical;
-use partita_simulator::{Wrench, hash_bytes};
+use partita_simulator::Wrench;
 use rapier3d_f64::{
     math::Vector,
     prelude::{
@@ -9,16 +9,13 @@ use rapier3d_f64::{
         MultibodyJointSet, NarrowPhase, PhysicsHooks, PhysicsPipeline, RigidBodySet, SoftBodySet,
     },
 };
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _, ser::Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// All that a step reads or changes. The pipeline is not in it: that is memory to work in.
-///
-/// As bytes it carries a seal, since rapier would index with whatever a flipped bit says.
+/// (A snapshot's bytes carry a seal: rapier would index with whatever a flipped bit says.)
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(crate) struct State {
-    /// Of the world whose state it is, so that another one's bytes are recognised.
-    pub layout: u64,
     pub time: f64,
     pub islands: IslandManager,
     pub broad_phase: BroadPhaseBvh,
@@ -36,7 +33,6 @@ pub(crate) struct State {
 impl State {
     pub fn new() -> Self {
         Self {
-            layout: 0,
             time: 0.0,
             islands: IslandManager::new(),
             broad_phase: BroadPhaseBvh::default(),
@@ -77,13 +73,6 @@ impl State {
     }
 }
 
-/// The bytes of a state and their hash.
-#[derive(Serialize, Deserialize)]
-struct Sealed {
-    hash: u64,
-    bytes: Vec<u8>,
-}
-
 impl Serialize for State {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         struct Inner<'a>(&'a State);
@@ -92,23 +81,12 @@ impl Serialize for State {
                 State::serialize(self.0, serializer)
             }
         }
-        let bytes = postcard::to_allocvec(&Canonical(&Inner(self))).map_err(S::Error::custom)?;
-        Sealed { hash: hash_bytes(&bytes), bytes }.serialize(serializer)
+        Canonical(&Inner(self)).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for State {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Inner(State);
-        impl<'de> Deserialize<'de> for Inner {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                State::deserialize(deserializer).map(Inner)
-            }
-        }
-        let sealed = Sealed::deserialize(deserializer)?;
-        if hash_bytes(&sealed.bytes) != sealed.hash {
-            return Err(D::Error::custom("bytes that were changed"));
-        }
-        postcard::from_bytes::<Inner>(&sealed.bytes).map(|inner| inner.0).map_err(D::Error::custom)
+        Self::deserialize(deserializer)
     }
 }

@@ -199,7 +199,7 @@ fn an_empty_world_steps() {
         rigid.step(DT, Inputs::NONE).unwrap();
     }
     let mark = rigid.snapshot(None);
-    let again = rigid.snapshot_from_bytes(mark.time(), &mark.to_bytes()).unwrap();
+    let again = rigid.snapshot_from_bytes(&mark.to_bytes()).unwrap();
     rigid.retract(&again).unwrap();
     assert_eq!((rigid.time(), rigid.ledger().unwrap().mass), (20.0 * DT, 0.0));
 }

@@ -87,7 +87,7 @@ fn a_world_is_retracted_to_the_last_byte() {
         let load = Inputs { loads: vec![(pushed, Wrench::force([0.0, 50.0, 900.0]))], motions: vec![] };
         trying.step(DT, &load).unwrap();
         let bytes = mark.to_bytes();
-        let mark = if k % 2 == 0 { mark } else { trying.snapshot_from_bytes(mark.time(), &bytes).unwrap() };
+        let mark = if k % 2 == 0 { mark } else { trying.snapshot_from_bytes(&bytes).unwrap() };
         trying.retract(&mark).unwrap();
         straight.step(DT, Inputs::NONE).unwrap();
         trying.step(DT, Inputs::NONE).unwrap();

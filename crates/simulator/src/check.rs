@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive};
+use crate::{
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, SimulatorError, Wrench, check_positive,
+};
 
 /// Checks all that comes into a step, so that a refused step has changed nothing.
 ///
@@ -77,12 +79,21 @@ fn is_unit(state: &HandleState) -> bool {
     (squared - 1.0).abs() < 1e-6
 }
 
-/// Checks guides before a simulator takes them: what it follows, whose handles, each attached
-/// once, sound surfaces.
+/// Checks guides before a simulator that has taken `taken` so far takes them: all at once, what it
+/// follows, whose handles, each attached once, sound surfaces.
 ///
 /// # Errors
 /// Names the first guide that is wrong.
-pub fn check_guides(table: &HandleTable, follows: crate::Follows, guides: &[Guide]) -> Result<(), SimulatorError> {
+pub fn check_guides(
+    table: &HandleTable,
+    follows: Follows,
+    taken: &[Guide],
+    guides: &[Guide],
+) -> Result<(), SimulatorError> {
+    if !taken.is_empty() {
+        let found = format!("{} guides after {}", guides.len(), taken.len());
+        return Err(SimulatorError::refused("guides", found, "all guides at once"));
+    }
     let mut attached = BTreeSet::new();
     for (i, guide) in guides.iter().enumerate() {
         let (what, can) = match guide {
@@ -92,19 +103,13 @@ pub fn check_guides(table: &HandleTable, follows: crate::Follows, guides: &[Guid
                     let found = format!("two attachments of `{}`", table.describe(*own));
                     return Err(SimulatorError::refused("guides", found, "one attachment a handle"));
                 }
-                match kind {
-                    Kind::Point => ("an attached Point", follows.points),
-                    Kind::Frame => ("an attached Frame", follows.frames),
-                }
+                follows.attachment(kind)
             }
             Guide::Obstacle { surface, friction, restitution, thickness, except } => {
                 surface.check()?;
                 crate::check_pair(&format!("guide {i}"), *friction, *restitution, *thickness)?;
                 except.iter().try_for_each(|&handle| table.check(handle))?;
-                match surface.carrier {
-                    crate::Carrier::Frame(_) => ("a rigid obstacle", follows.rigid_surfaces),
-                    crate::Carrier::Points(_) => ("a deforming obstacle", follows.deforming_surfaces),
-                }
+                follows.obstacle(&surface.carrier)
             }
         };
         if !can {

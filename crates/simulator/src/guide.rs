@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{HandleId, HandleState, Surface, Wrench};
+use crate::{Carrier, HandleId, HandleState, Kind, Surface, Wrench};
 
 /// Something of another simulator that this one gives way to. It never learns whose it is; guides
 /// are numbered as they were given.
@@ -81,4 +81,22 @@ pub struct Follows {
     pub deforming_surfaces: bool,
     /// How far an attached own handle may end from its carrier `[m]`; 0 for exactly.
     pub tolerance: f64,
+}
+
+impl Follows {
+    /// What an attachment of an own handle of this kind is called, and whether it can be followed.
+    pub fn attachment(&self, own: Kind) -> (&'static str, bool) {
+        match own {
+            Kind::Point => ("an attached Point", self.points),
+            Kind::Frame => ("an attached Frame", self.frames),
+        }
+    }
+
+    /// What an obstacle so carried is called, and whether it can be followed.
+    pub fn obstacle(&self, carrier: &Carrier) -> (&'static str, bool) {
+        match carrier {
+            Carrier::Frame(_) => ("a rigid obstacle", self.rigid_surfaces),
+            Carrier::Points(_) => ("a deforming obstacle", self.deforming_surfaces),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Handles: what others may read and load. Words for things, numbers for the machine.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 
 use crate::{SimulatorError, layout_of};
 
@@ -45,12 +45,30 @@ pub struct HandleGroup {
 }
 
 /// All handles of a simulator. Configuration, not state: it only grows and is in no snapshot.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct HandleTable {
-    /// As in [`HandleId::owner`].
-    pub owner: u64,
-    /// In the order of their indices, without gaps.
-    pub groups: Vec<HandleGroup>,
+    owner: u64,
+    groups: Vec<HandleGroup>,
+}
+
+impl<'de> Deserialize<'de> for HandleTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename = "HandleTable")]
+        struct Unchecked {
+            owner: u64,
+            groups: Vec<HandleGroup>,
+        }
+        let Unchecked { owner, groups } = Unchecked::deserialize(deserializer)?;
+        let mut table = Self { owner, groups: Vec::with_capacity(groups.len()) };
+        for HandleGroup { name, kind, first, count } in groups {
+            let added = table.add(&name, kind, count).map_err(D::Error::custom)?;
+            if added.index != first {
+                return Err(D::Error::custom(format!("handle group `{name}` begins at {first}, not {}", added.index)));
+            }
+        }
+        Ok(table)
+    }
 }
 
 /// The owner number of a simulator: a hash of its kind ("particles") and its name ("hail").
@@ -62,6 +80,21 @@ impl HandleTable {
     /// An empty table for the simulator `name` of kind `kind`.
     pub fn new(kind: &str, name: &str) -> Self {
         Self { owner: owner_of(kind, name), groups: Vec::new() }
+    }
+
+    /// As in [`HandleId::owner`].
+    pub fn owner(&self) -> u64 {
+        self.owner
+    }
+
+    /// In the order of their indices, without gaps.
+    pub fn groups(&self) -> &[HandleGroup] {
+        &self.groups
+    }
+
+    /// The handle number `index`. If there is none, whoever uses it says so.
+    pub fn handle(&self, index: u32) -> HandleId {
+        HandleId { owner: self.owner, index }
     }
 
     /// Number of handles.
@@ -82,12 +115,31 @@ impl HandleTable {
         if self.groups.iter().any(|group| group.name == name) {
             return Err(SimulatorError::refused("handle name", format!("`{name}` twice"), "a name used once"));
         }
-        let first = self.len();
-        if first.checked_add(count).is_none() {
-            return Err(SimulatorError::refused("handle count", format!("{first} + {count}"), "at most u32::MAX"));
-        }
+        let first = self.room_for(count)?;
         self.groups.push(HandleGroup { name: name.into(), kind, first, count });
-        Ok(HandleId { owner: self.owner, index: first })
+        Ok(self.handle(first))
+    }
+
+    /// Appends `count` handles to the last group and gives the first of them.
+    ///
+    /// # Errors
+    /// There is no group, or there would be more than `u32::MAX` handles.
+    pub fn extend(&mut self, count: u32) -> Result<HandleId, SimulatorError> {
+        let first = self.room_for(count)?;
+        let Some(group) = self.groups.last_mut() else {
+            return Err(SimulatorError::refused("handle group", "none", "a group to extend"));
+        };
+        group.count += count;
+        Ok(self.handle(first))
+    }
+
+    /// The number of the next handle, if `count` more have numbers.
+    fn room_for(&self, count: u32) -> Result<u32, SimulatorError> {
+        let first = self.len();
+        match first.checked_add(count) {
+            Some(_) => Ok(first),
+            None => Err(SimulatorError::refused("handle count", format!("{first} + {count}"), "at most u32::MAX")),
+        }
     }
 
     /// The group `name`.
@@ -97,7 +149,7 @@ impl HandleTable {
 
     /// All handles, in order.
     pub fn iter(&self) -> impl Iterator<Item = HandleId> + '_ {
-        (0..self.len()).map(|index| HandleId { owner: self.owner, index })
+        (0..self.len()).map(|index| self.handle(index))
     }
 
     /// The kind of `handle`.

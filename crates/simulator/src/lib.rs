@@ -86,7 +86,7 @@ pub use error::{SimulatorError, check_finite, check_not_negative, check_positive
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
 pub use report::{Ledger, Outcome, Reaction, Stages, StepReport};
-pub use snapshot::{Snapshot, hash_bytes, layout_of};
+pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Surface, check_pair};
 
 /// A simulation as a black box: *handle* what is in it, *step* it, *retract* the step
@@ -140,7 +140,7 @@ pub trait Simulator: Send {
     ///
     /// # Errors
     /// They are not.
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError>;
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError>;
 
     // follow: step consistently with motion that is given, and tell what that took (S_a of [PD97])
 
@@ -149,10 +149,11 @@ pub trait Simulator: Send {
         Follows::default()
     }
 
-    /// Takes its guides, once, before the first step and snapshot.
+    /// Takes its guides, once and all together. They are configuration: snapshots from before are of
+    /// another layout.
     ///
     /// # Errors
-    /// It cannot follow one of them ([`check_guides`]).
+    /// It has taken some before, or cannot follow one of these ([`check_guides`]).
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         let found = format!("{} guides", guides.len());
         Err(SimulatorError::refused(self.name(), found, "a simulator that can follow"))

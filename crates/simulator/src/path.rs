@@ -46,7 +46,8 @@ pub fn straight(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> Hand
 /// The state at fraction `s` of the cubic from `begin` to `end` within `dt` `[s]`.
 ///
 /// Hermite's cubic in the position, and in θ with q(s) = exp(θ(s)) q₀, where the spin is
-/// ω = J(θ) θ'/dt, J the left Jacobian of the rotation group.
+/// ω = J(θ) θ'/dt, J the left Jacobian of the rotation group (J. Solà, J. Deray, D. Atchuthan: A micro
+/// Lie theory for state estimation in robotics. arXiv:1812.01537, 2018, eq. 145).
 pub fn cubic(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
     let (x0, x1) = (Vector3::from(begin.position), Vector3::from(end.position));
     let (v0, v1) = (Vector3::from(begin.velocity), Vector3::from(end.velocity));

@@ -2,19 +2,47 @@
 
 use std::{any::Any, sync::Arc};
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::SimulatorError;
+use crate::{HandleTable, SimulatorError};
+
+/// Whose a snapshot is, and what it takes for granted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// [`HandleTable::owner`].
+    pub owner: u64,
+    /// [`layout_of`] what the state takes for granted: parameters, topology, guides.
+    pub layout: u64,
+}
+
+impl Identity {
+    /// Of the simulator with these handles and this configuration.
+    pub fn new(table: &HandleTable, configuration: &impl Serialize) -> Self {
+        Self { owner: table.owner(), layout: layout_of(configuration) }
+    }
+}
+
+impl std::fmt::Display for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "owner {:x}, layout {:x}", self.owner, self.layout)
+    }
+}
 
 /// All that a step of one simulator reads or changes, at one time.
 ///
 /// Cloning is cheap: the state is shared and never changed.
 #[derive(Clone)]
 pub struct Snapshot {
-    owner: u64,
-    layout: u64,
+    of: Identity,
     time: f64,
     state: Arc<dyn AnyState>,
+}
+
+/// What precedes the state in bytes.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    of: Identity,
+    time: f64,
 }
 
 trait AnyState: Any + Send + Sync {
@@ -33,17 +61,16 @@ impl<T: Serialize + Any + Send + Sync> AnyState for T {
 }
 
 impl Snapshot {
-    /// Wraps `state`. `owner` is [`crate::HandleTable::owner`]; `layout` is [`layout_of`] what the
-    /// state takes for granted: parameters, topology, guides.
-    pub fn new<T: Serialize + Send + Sync + 'static>((owner, layout): (u64, u64), time: f64, state: T) -> Self {
-        Self { owner, layout, time, state: Arc::new(state) }
+    /// Wraps `state`, taken at `time` `[s]`.
+    pub fn new<T: Serialize + Send + Sync + 'static>(of: Identity, time: f64, state: T) -> Self {
+        Self { of, time, state: Arc::new(state) }
     }
 
     /// As [`Snapshot::new`] with a clone of `state`, in the memory of `reuse` if nobody else holds
     /// that. It pays only where `T::clone_from` reuses its memory; the derived one does not.
     pub fn renew<T: Serialize + Clone + Send + Sync + 'static>(
         reuse: Option<Self>,
-        of: (u64, u64),
+        of: Identity,
         time: f64,
         state: &T,
     ) -> Self {
@@ -52,56 +79,76 @@ impl Snapshot {
             && let Some(kept) = (shared as &mut dyn Any).downcast_mut::<T>()
         {
             kept.clone_from(state);
-            return Self { owner: of.0, layout: of.1, time, ..old };
+            return Self { of, time, ..old };
         }
         Self::new(of, time, state.clone())
     }
 
-    /// The state, if this is a snapshot of the simulator `(owner, layout)`.
+    /// The state, if this is a snapshot of `of`.
     ///
     /// # Errors
     /// It is of another simulator, or of the same one before it was changed.
-    pub fn get<T: 'static>(&self, of: (u64, u64)) -> Result<&T, SimulatorError> {
-        let state = (&*self.state as &dyn Any).downcast_ref().filter(|_| (self.owner, self.layout) == of);
-        state.ok_or_else(|| {
-            let found = format!("{:x}/{:x}", self.owner, self.layout);
-            SimulatorError::refused("snapshot", found, format!("owner/layout {:x}/{:x}", of.0, of.1))
-        })
+    pub fn get<T: 'static>(&self, of: Identity) -> Result<&T, SimulatorError> {
+        let state = (&*self.state as &dyn Any).downcast_ref().filter(|_| self.of == of);
+        state.ok_or_else(|| SimulatorError::refused("snapshot", self.of, of))
     }
 
     /// The inverse of [`Snapshot::to_bytes`].
     ///
     /// # Errors
-    /// The bytes are not a state of this type.
+    /// The bytes were cut or changed, are a snapshot of another simulator or layout, or not a state
+    /// of this type.
     pub fn from_bytes<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
-        of: (u64, u64),
-        time: f64,
+        of: Identity,
         bytes: &[u8],
     ) -> Result<Self, SimulatorError> {
-        match postcard::take_from_bytes::<T>(bytes) {
-            Ok((state, [])) => Ok(Self::new(of, time, state)),
-            Ok((_, rest)) => Err(SimulatorError::refused(
-                "snapshot",
-                format!("{} bytes too many", rest.len()),
-                "bytes of `to_bytes`",
-            )),
-            Err(error) => Err(SimulatorError::refused("snapshot", error, "bytes of `to_bytes`")),
+        let refused = |found: String| SimulatorError::refused("snapshot", found, "bytes of `to_bytes`");
+        let Some((seal, sealed)) = bytes.split_first_chunk() else {
+            return Err(refused(format!("{} bytes", bytes.len())));
+        };
+        if u64::from_le_bytes(*seal) != hash_bytes(sealed) {
+            return Err(refused(format!("{} bytes that were changed", bytes.len())));
+        }
+        let (header, state) =
+            postcard::take_from_bytes::<Header>(sealed).map_err(|error| refused(error.to_string()))?;
+        if header.of != of {
+            return Err(SimulatorError::refused("snapshot", header.of, of));
+        }
+        match postcard::take_from_bytes::<T>(state) {
+            Ok((state, [])) => Ok(Self::new(of, header.time, state)),
+            Ok((_, rest)) => Err(refused(format!("{} bytes too many", rest.len()))),
+            Err(error) => Err(refused(error.to_string())),
         }
     }
 
-    /// Every bit of the state. Equal bytes are equal states.
+    /// Every bit of the state, whose it is and when it was taken, sealed with a hash: eight bytes of
+    /// [`hash_bytes`] of the rest, then both in `postcard`. Equal bytes are equal snapshots.
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.state.bytes()
+        let header = Header { of: self.of, time: self.time };
+        let mut bytes = postcard::to_extend(&header, vec![0; 8]).expect("a header is plain data");
+        bytes.extend(self.state.bytes());
+        let seal = hash_bytes(&bytes[8..]).to_le_bytes();
+        bytes[..8].copy_from_slice(&seal);
+        bytes
     }
 
     /// The first field that differs between two snapshots: `.positions[3][1]: 0.5 (bits …) / 0.7 (bits …)`.
     /// `None` where every bit is the same.
     pub fn first_difference(&self, other: &Self) -> Option<String> {
-        if self.to_bytes() == other.to_bytes() {
-            return None;
+        if self.of != other.of {
+            return Some(format!(" of {} / of {}", self.of, other.of));
+        }
+        if self.state.bytes() == other.state.bytes() {
+            let same = self.time.to_bits() == other.time.to_bits();
+            return (!same).then(|| format!(" taken at {} s / at {} s", self.time, other.time));
         }
         let difference = crate::fields::first_difference(&self.state.fields(), &other.state.fields());
         Some(difference.unwrap_or_else(|| " has other bytes in the same fields".into()))
+    }
+
+    /// Whose it is, and what it takes for granted.
+    pub fn identity(&self) -> Identity {
+        self.of
     }
 
     /// When it was taken `[s]`.
@@ -112,7 +159,7 @@ impl Snapshot {
 
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Snapshot({:x}/{:x} at {} s)", self.owner, self.layout, self.time)
+        write!(f, "Snapshot({}, at {} s)", self.of, self.time)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Surfaces: shape once, motion from the carriers.
 
-use nalgebra::{Point3, UnitQuaternion, Vector3};
+use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
 
-use crate::{HandleId, HandleState, SimulatorError};
+use crate::{HandleId, HandleState, SimulatorError, path::quaternion};
 
 /// What carries a surface.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -74,12 +74,14 @@ impl Surface {
     }
 
     /// The vertices `[m]` in the world, given the states of the carrier's handles.
+    ///
+    /// # Panics
+    /// A Frame carries it and its state is missing.
     pub fn posed(&self, carriers: &[HandleState]) -> Vec<[f64; 3]> {
         match &self.carrier {
             Carrier::Points(_) => carriers.iter().map(|carrier| carrier.position).collect(),
             Carrier::Frame(_) => {
-                let [x, y, z, w] = carriers[0].orientation;
-                let turn = UnitQuaternion::new_unchecked(nalgebra::Quaternion::new(w, x, y, z));
+                let turn = quaternion(&carriers[0]);
                 let shift = Vector3::from(carriers[0].position);
                 self.vertices.iter().map(|&vertex| (turn * Point3::from(vertex) + shift).into()).collect()
             }

@@ -3,8 +3,8 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Reaction, Simulator, SimulatorError, Snapshot,
-    StepReport, Surface, Wrench, check, check_guides, laws, layout_of,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Reaction, Simulator, SimulatorError,
+    Snapshot, StepReport, Surface, Wrench, check, check_guides, laws,
 };
 
 /// How the puppets take a carrier.
@@ -32,8 +32,8 @@ impl Puppets {
         Self { table, hold, guides: Vec::new(), time: 0.0, frames }
     }
 
-    fn of(&self) -> (u64, u64) {
-        (self.table.owner, layout_of(&self.guides))
+    fn of(&self) -> Identity {
+        Identity::new(&self.table, &self.guides)
     }
 }
 
@@ -84,8 +84,8 @@ impl Simulator for Puppets {
         Ok(())
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        Snapshot::from_bytes::<(f64, [HandleState; 2])>(self.of(), time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<(f64, [HandleState; 2])>(self.of(), bytes)
     }
 
     fn follows(&self) -> Follows {
@@ -93,8 +93,8 @@ impl Simulator for Puppets {
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
-        check_guides(&self.table, self.follows(), &guides)?;
-        let nailed = HandleId { owner: self.table.owner, index: 0 };
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
+        let nailed = self.table.handle(0);
         if guides.contains(&Guide::Attachment { own: nailed }) {
             return Err(SimulatorError::refused("puppets[0]", "an attachment", "none, since it is nailed down"));
         }

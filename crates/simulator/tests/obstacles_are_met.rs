@@ -3,8 +3,8 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Motion, Reaction, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, laws, layout_of,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Reaction, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, laws,
 };
 use serde::{Deserialize, Serialize};
 
@@ -52,8 +52,8 @@ impl Marbles {
         Self { table, follows, contact, guides: Vec::new(), state }
     }
 
-    fn of(&self) -> (u64, u64) {
-        (self.table.owner, layout_of(&self.guides))
+    fn of(&self) -> Identity {
+        Identity::new(&self.table, &self.guides)
     }
 
     /// Height and speed of the floor that obstacle number `i` is at the end of its motion.
@@ -155,8 +155,8 @@ impl Simulator for Marbles {
         Ok(())
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        Snapshot::from_bytes::<State>(self.of(), time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
     }
 
     fn follows(&self) -> Follows {
@@ -164,7 +164,7 @@ impl Simulator for Marbles {
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
-        check_guides(&self.table, self.follows, &guides)?;
+        check_guides(&self.table, self.follows, &self.guides, &guides)?;
         self.guides = guides;
         Ok(())
     }

@@ -144,7 +144,7 @@ fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
     let none = Follows::default();
     let all = Follows { points: true, frames: true, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 };
     let check = |follows, guide: &Guide| {
-        check_guides(&table(), follows, &[Guide::Attachment { own: handle(0) }, guide.clone()])
+        check_guides(&table(), follows, &[], &[Guide::Attachment { own: handle(0) }, guide.clone()])
     };
     let kinds = [
         (Guide::Attachment { own: handle(1) }, "an attached Point", "points: false"),
@@ -154,7 +154,7 @@ fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
     ];
     for (guide, what, lacks) in &kinds {
         check(all, guide).unwrap();
-        refused(check_guides(&table(), none, std::slice::from_ref(guide)), ["guide 0", what, lacks]);
+        refused(check_guides(&table(), none, &[], std::slice::from_ref(guide)), ["guide 0", what, lacks]);
     }
     refused(check(Follows { frames: false, ..all }, &kinds[1].0), ["guide 1", "an attached Frame", "frames: false"]);
 
@@ -242,12 +242,34 @@ fn a_handle_table_refuses_names_used_twice_and_counts_past_u32() {
 }
 
 #[test]
+fn the_last_group_can_grow_and_a_refused_one_does_not() {
+    let mut table = table();
+    assert_eq!(table.extend(2).unwrap(), handle(4));
+    assert_eq!((table.len(), table.describe(handle(5))), (6, "body[2]".into()));
+    refused(table.extend(u32::MAX), ["handle count", "6 + 4294967295", "at most u32::MAX"]);
+    assert_eq!(table.len(), 6);
+    refused(HandleTable::new("test", "empty").extend(1), ["handle group", "none", "a group to extend"]);
+}
+
+/// Bytes of a table that no sequence of calls makes: a gap between groups, a name twice.
+#[test]
+fn a_table_that_is_read_is_checked() {
+    let bytes = |groups: &[(&str, Kind, u32, u32)]| postcard::to_allocvec(&(7_u64, groups)).unwrap();
+    let read = |bytes: Vec<u8>| postcard::from_bytes::<HandleTable>(&bytes);
+    assert_eq!(read(postcard::to_allocvec(&table()).unwrap()).unwrap(), table());
+    assert_eq!(read(bytes(&[("a", Kind::Point, 0, 2), ("b", Kind::Frame, 2, 1)])).unwrap().len(), 3);
+    assert!(read(bytes(&[("a", Kind::Point, 0, 2), ("b", Kind::Frame, 3, 1)])).is_err());
+    assert!(read(bytes(&[("a", Kind::Point, 1, 2)])).is_err());
+    assert!(read(bytes(&[("a", Kind::Point, 0, 2), ("a", Kind::Frame, 2, 1)])).is_err());
+}
+
+#[test]
 fn handles_are_described_by_group_and_place() {
     let table = table();
     assert_eq!(table.describe(handle(2)), "points[2]");
     assert_eq!(table.describe(handle(3)), "body");
     assert_eq!(table.describe(FOREIGN), "5/0");
-    assert_eq!(table.describe(handle(4)), format!("{:x}/4", table.owner));
+    assert_eq!(table.describe(handle(4)), format!("{:x}/4", table.owner()));
     assert_eq!(table.kind(handle(2)), Ok(Kind::Point));
     assert_eq!(table.kind(handle(3)), Ok(Kind::Frame));
     assert_eq!(table.iter().map(|handle| handle.index).collect::<Vec<_>>(), [0, 1, 2, 3]);

@@ -10,7 +10,10 @@ use super::{
     rising_box::rising_box,
     scenario::{STEPS, Scenario, Seen},
 };
-use crate::{Guide, HandleId, HandleState, Inputs, Kind, Motion, Simulator, SimulatorError, Snapshot, Surface, Wrench};
+use crate::{
+    Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Motion, Simulator, SimulatorError, Snapshot,
+    Surface, Wrench,
+};
 
 const REFUSED: &str = "3 (a refused or failed call changes nothing)";
 const ONCE: &str = "4 (loads act once)";
@@ -54,12 +57,12 @@ fn refused_steps(suite: &Suite, scenario: &mut Scenario, k: usize) -> Result<(),
     Ok(())
 }
 
-/// Snapshots of others, and bytes that are cut, too long or, at the least, decoded without a panic.
+/// Snapshots of others, and bytes that are cut, too long or changed.
 fn refused_snapshots(suite: &Suite, scenario: &mut Scenario, k: usize) -> Result<(), Broken> {
     let before = scenario.simulator.snapshot(None);
     let other = (suite.free)();
-    let mut foreign = vec![Snapshot::new((1, 1), 0.0, 7_u32)];
-    if other.handles().owner != scenario.simulator.handles().owner {
+    let mut foreign = vec![Snapshot::new(Identity { owner: 1, layout: 1 }, 0.0, 7_u32)];
+    if other.handles().owner() != scenario.simulator.handles().owner() {
         foreign.push(other.snapshot(None));
     }
     for snapshot in foreign {
@@ -72,20 +75,20 @@ fn refused_snapshots(suite: &Suite, scenario: &mut Scenario, k: usize) -> Result
     let cut = places().map(|n| (format!("a snapshot cut to {n} of {} bytes", bytes.len()), bytes[..n].to_vec()));
     let longer = [("a snapshot with one byte too many".to_string(), [&bytes[..], &[0]].concat())];
     for (what, bytes) in cut.chain(longer) {
-        let result = scenario.simulator.snapshot_from_bytes(0.0, &bytes).map(|_| ());
+        let result = scenario.simulator.snapshot_from_bytes(&bytes).map(|_| ());
         unchanged(&*scenario.simulator, &before, k, &what, result)?;
     }
     for i in places() {
         let mut flipped = bytes.clone();
         flipped[i] = !flipped[i];
-        // Another number is as good a state; a length or a variant that is wrong has to be refused.
-        let _ = scenario.simulator.snapshot_from_bytes(0.0, &flipped);
+        let result = scenario.simulator.snapshot_from_bytes(&flipped).map(|_| ());
+        unchanged(&*scenario.simulator, &before, k, &format!("a snapshot with bits flipped in byte {i}"), result)?;
     }
     Ok(())
 }
 
-/// Guides that a fresh simulator refuses; and once it has taken some, a mark from before is refused,
-/// since its layout is another.
+/// Guides that a fresh simulator refuses; and once it has taken some, more of them are refused, and
+/// so is a mark from before, since its layout is another.
 fn refused_guides(suite: &Suite) -> Result<(), Broken> {
     let mut simulator = (suite.make)();
     let before = simulator.snapshot(None);
@@ -101,6 +104,8 @@ fn refused_guides(suite: &Suite) -> Result<(), Broken> {
         return Ok(());
     }
     let with_guides = scenario.simulator.snapshot(None);
+    let again = scenario.simulator.follow(scenario.guides.clone());
+    unchanged(&*scenario.simulator, &with_guides, 0, "a second list of guides", again)?;
     let result = scenario.simulator.retract(&before);
     unchanged(&*scenario.simulator, &with_guides, 0, "a snapshot from before the guides", result)
 }
@@ -109,11 +114,8 @@ fn bad_guides(simulator: &dyn Simulator) -> Vec<(String, Vec<Guide>)> {
     let (table, follows) = (simulator.handles(), simulator.follows());
     let attach = |own| Guide::Attachment { own };
     let mut bad = vec![
-        ("an attachment of a foreign handle".into(), vec![attach(HandleId { owner: !table.owner, index: 0 })]),
-        (
-            "an attachment of a handle that does not exist".into(),
-            vec![attach(HandleId { owner: table.owner, index: table.len() })],
-        ),
+        ("an attachment of a foreign handle".into(), vec![attach(foreign(table))]),
+        ("an attachment of a handle that does not exist".into(), vec![attach(table.handle(table.len()))]),
     ];
     for (kind, can) in [(Kind::Point, follows.points), (Kind::Frame, follows.frames)] {
         if let Some(own) = table.iter().find(|&handle| !can && table.kind(handle) == Ok(kind)) {
@@ -139,6 +141,10 @@ fn bad_guides(simulator: &dyn Simulator) -> Vec<(String, Vec<Guide>)> {
     bad
 }
 
+fn foreign(table: &HandleTable) -> HandleId {
+    HandleId { owner: !table.owner(), index: 0 }
+}
+
 fn bad_steps(scenario: &Scenario, dt: f64, k: usize) -> Vec<(String, f64, Inputs)> {
     let table = scenario.simulator.handles();
     let good = scenario.inputs(k);
@@ -148,9 +154,10 @@ fn bad_steps(scenario: &Scenario, dt: f64, k: usize) -> Vec<(String, f64, Inputs
         inputs.loads.push((handle, wrench));
         bad.push((what.into(), dt, inputs));
     };
-    let last = HandleId { owner: table.owner, index: table.len().wrapping_sub(1) };
-    with_load("a load on a foreign handle", HandleId { owner: !table.owner, index: 0 }, Wrench::ZERO);
-    with_load("a load on a handle that does not exist", HandleId { index: table.len(), ..last }, Wrench::ZERO);
+    let last = table.handle(table.len().wrapping_sub(1));
+    let foreign = foreign(table);
+    with_load("a load on a foreign handle", foreign, Wrench::ZERO);
+    with_load("a load on a handle that does not exist", table.handle(table.len()), Wrench::ZERO);
     if !table.is_empty() {
         with_load("a NaN load", last, Wrench::force([0.0, f64::NAN, 0.0]));
         with_load("an infinite torque", last, Wrench::torque([f64::INFINITY, 0.0, 0.0]));
@@ -189,8 +196,8 @@ fn bad_readings(scenario: &Scenario) -> Vec<(&'static str, Vec<HandleId>, usize)
     let table = scenario.simulator.handles();
     let first: Vec<_> = table.iter().take(1).collect();
     let mut bad = vec![
-        ("reading a foreign handle", vec![HandleId { owner: !table.owner, index: 0 }], 1),
-        ("reading a handle that does not exist", vec![HandleId { owner: table.owner, index: table.len() }], 1),
+        ("reading a foreign handle", vec![foreign(table)], 1),
+        ("reading a handle that does not exist", vec![table.handle(table.len())], 1),
         ("reading into too many places", first.clone(), 2),
     ];
     if !first.is_empty() {
@@ -252,7 +259,7 @@ pub fn law_4(suite: &Suite) -> Result<(), Broken> {
         let loaded = scenario.step(k)?.view;
 
         let next = Inputs { loads: Vec::new(), ..scenario.inputs(k + 1) };
-        let bytes = other.simulator.snapshot_from_bytes(loaded.time, &loaded.snapshot.to_bytes());
+        let bytes = other.simulator.snapshot_from_bytes(&loaded.snapshot.to_bytes());
         bytes.and_then(|mark| other.simulator.retract(&mark)).map_err(broken(k))?;
         if let Some(field) = scenario.step_with(k + 1, &next)?.difference(&other.step_with(k + 1, &next)?) {
             let found = format!("after a loaded step: {field} in a simulator that never felt the load");

@@ -10,7 +10,7 @@ pub(super) fn rising_box(low: [f64; 3], high: [f64; 3], size: f64, deforming: bo
     let corner = |i: usize| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] });
     let corners: Vec<[f64; 3]> = (0..8).map(corner).collect();
     let quads: [[u32; 4]; 6] = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let owner = HandleTable::new("laws", "box").owner;
+    let owner = HandleTable::new("laws", "box").owner();
     let handle = |index: u32| HandleId { owner, index };
 
     let (carrier, vertices, starts) = if deforming {

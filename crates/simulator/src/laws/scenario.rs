@@ -60,7 +60,7 @@ pub(super) struct Variant {
 /// All that the simulator says it follows, in as few traces as that takes. Every law uses the first.
 pub(super) fn variants(simulator: &dyn Simulator) -> Vec<Variant> {
     let (follows, table) = (simulator.follows(), simulator.handles());
-    let has = |kind| table.groups.iter().any(|group| group.kind == kind && group.count > 0);
+    let has = |kind| table.groups().iter().any(|group| group.kind == kind && group.count > 0);
     let held = [(follows.points, Kind::Point), (follows.frames, Kind::Frame)];
     let held: Vec<_> = held.into_iter().filter(|&(can, kind)| can && has(kind)).map(|(_, kind)| kind).collect();
     let boxes = [(follows.rigid_surfaces, false), (follows.deforming_surfaces, true)];

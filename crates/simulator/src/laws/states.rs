@@ -97,7 +97,7 @@ fn through_bytes(suite: &Suite, trace: &[Seen]) -> Result<(), Broken> {
     for start in [1, STEPS / 3, 2 * STEPS / 3] {
         let mut scenario = Scenario::new(suite)?;
         let saved = &trace[start - 1].view;
-        let mark = scenario.simulator.snapshot_from_bytes(saved.snapshot.time(), &saved.snapshot.to_bytes());
+        let mark = scenario.simulator.snapshot_from_bytes(&saved.snapshot.to_bytes());
         let mark = mark.map_err(|error| Broken::new(RETRACT, start, error))?;
         retract(&mut scenario, &mark, saved, start)?;
         for k in start..STEPS {
@@ -182,8 +182,7 @@ fn differing_field(suite: &Suite, test: &str, threads: &str, k: usize, seen: &Se
     };
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or(""), 16).unwrap_or(0);
     let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
-    let time = seen.view.snapshot.time();
-    let childs = Scenario::new(suite)?.simulator.snapshot_from_bytes(time, &bytes);
+    let childs = Scenario::new(suite)?.simulator.snapshot_from_bytes(&bytes);
     let childs = childs.map_err(|error| Broken::new(REPEAT, k, error))?;
     Ok(match childs.first_difference(&seen.view.snapshot) {
         Some(field) => format!("snapshot{field} here"),

@@ -6,9 +6,9 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Reaction, Simulator, SimulatorError,
-    Snapshot, StepReport, Surface, Wrench, check, check_guides, check_not_negative, check_positive, check_vector,
-    layout_of,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Reaction, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, check_not_negative, check_positive,
+    check_vector,
 };
 
 /// Parameters of a [`Chain`].
@@ -42,7 +42,7 @@ pub struct Chain {
     parameters: ChainParameters,
     rest_lengths: Vec<f64>,
     guides: Vec<Guide>,
-    layout: u64,
+    of: Identity,
     state: State,
 }
 
@@ -96,15 +96,14 @@ impl Chain {
         table.add("points", Kind::Point, positions.len() as u32)?;
         let velocities = vec![Vector3::zeros(); positions.len()];
         let state = State { positions, velocities, ..State::default() };
-        let mut chain =
-            Self { name: name.into(), table, parameters, rest_lengths, guides: Vec::new(), layout: 0, state };
-        chain.layout = chain.layout_now();
-        Ok(chain)
+        let guides = Vec::new();
+        let of = Identity::new(&table, &(&parameters, &rest_lengths, &guides));
+        Ok(Self { name: name.into(), table, parameters, rest_lengths, guides, of, state })
     }
 
     /// Point number `i`; a handle that every call refuses if there is none.
     pub fn point(&self, i: u32) -> HandleId {
-        HandleId { owner: self.table.owner, index: i }
+        self.table.handle(i)
     }
 
     /// Positions of the points `[m]`.
@@ -120,10 +119,6 @@ impl Chain {
         check_vector("velocity [m/s]", velocity)?;
         self.state.velocities.fill(velocity.into());
         Ok(self)
-    }
-
-    fn layout_now(&self) -> u64 {
-        layout_of(&(&self.parameters, &self.rest_lengths, &self.guides))
     }
 
     /// Forces of the links on the points `[N]`.
@@ -212,23 +207,16 @@ impl Simulator for Chain {
     }
 
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
-        Snapshot::renew(reuse, (self.table.owner, self.layout), self.state.time, &self.state)
+        Snapshot::renew(reuse, self.of, self.state.time, &self.state)
     }
 
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
-        self.state.clone_from(to.get((self.table.owner, self.layout))?);
+        self.state.clone_from(to.get(self.of)?);
         Ok(())
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        let snapshot = Snapshot::from_bytes::<State>((self.table.owner, self.layout), time, bytes)?;
-        let state: &State = snapshot.get((self.table.owner, self.layout))?;
-        let (n, x, v) = (self.table.len() as usize, state.positions.len(), state.velocities.len());
-        if (x, v) != (n, n) {
-            let found = format!("{x} positions and {v} velocities");
-            return Err(SimulatorError::refused("snapshot", found, format!("{n} of each")));
-        }
-        Ok(snapshot)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of, bytes)
     }
 
     fn follows(&self) -> Follows {
@@ -236,9 +224,9 @@ impl Simulator for Chain {
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
-        check_guides(&self.table, self.follows(), &guides)?;
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.guides = guides;
-        self.layout = self.layout_now();
+        self.of = Identity::new(&self.table, &(&self.parameters, &self.rest_lengths, &self.guides));
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    HandleId, HandleState, HandleTable, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot, StepReport, Surface,
-    Wrench, check, check_not_negative, check_positive, check_vector, layout_of,
+    HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot,
+    StepReport, Surface, Wrench, check, check_not_negative, check_positive, check_vector,
 };
 
 /// Parameters of a [`MassOnSpring`].
@@ -81,11 +81,11 @@ impl MassOnSpring {
 
     /// The mass.
     pub fn mass(&self) -> HandleId {
-        HandleId { owner: self.table.owner, index: 0 }
+        self.table.handle(0)
     }
 
-    fn of(&self) -> (u64, u64) {
-        (self.table.owner, layout_of(&self.parameters))
+    fn of(&self) -> Identity {
+        Identity::new(&self.table, &self.parameters)
     }
 }
 
@@ -141,8 +141,8 @@ impl Simulator for MassOnSpring {
         Ok(())
     }
 
-    fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
-        Snapshot::from_bytes::<State>(self.of(), time, bytes)
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
     }
 
     fn ledger(&self) -> Option<Ledger> {
