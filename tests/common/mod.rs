@@ -2,7 +2,11 @@
 
 #![allow(dead_code)] // Each test file uses some of them.
 
+mod rotor;
+
 use std::sync::Arc;
+
+pub use rotor::Rotor;
 
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
