@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Rotor;
+use common::rotor::Rotor;
 use partita::{prelude::*, simulator::Outcome};
 
 const DT: f64 = 1.0 / 128.0;

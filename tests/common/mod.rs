@@ -2,16 +2,14 @@
 
 #![allow(dead_code)] // Each test file uses some of them.
 
-mod rotor;
+pub mod rotor;
 
 use std::sync::Arc;
-
-pub use rotor::Rotor;
 
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
     prelude::*,
-    simulator::{HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
+    simulator::{Follows, Guide, HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
 };
 
 /// A free point mass `[kg]` at the origin.
@@ -64,18 +62,21 @@ pub fn hash(run: &mut Run, names: &[&str]) -> u64 {
     partita::simulator::layout_of(&(bytes, ledgers, run.time()))
 }
 
-/// What happens after a step of a [`Hooked`], given the inputs.
-pub type Hook = Box<dyn Fn(&Inputs) -> Result<(), SimulatorError> + Send>;
+/// What happens after a step of a [`Hooked`], given the inputs and what the step reports.
+pub type Hook = Box<dyn Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send>;
 
-/// A mass on a spring; after each step something may go wrong.
+/// Any simulator; after each step something may go wrong.
 pub struct Hooked {
-    inner: MassOnSpring,
+    inner: Box<dyn Simulator>,
     hook: Hook,
 }
 
 impl Hooked {
-    pub fn new(inner: MassOnSpring, hook: impl Fn(&Inputs) -> Result<(), SimulatorError> + Send + 'static) -> Self {
-        Self { inner, hook: Box::new(hook) }
+    pub fn new(
+        inner: impl Simulator + 'static,
+        hook: impl Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send + 'static,
+    ) -> Self {
+        Self { inner: Box::new(inner), hook: Box::new(hook) }
     }
 }
 
@@ -96,8 +97,8 @@ impl Simulator for Hooked {
         self.inner.surfaces()
     }
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        let report = self.inner.step(dt, inputs)?;
-        (self.hook)(inputs).map(|()| report)
+        let mut report = self.inner.step(dt, inputs)?;
+        (self.hook)(inputs, &mut report).map(|()| report)
     }
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
         self.inner.snapshot(reuse)
@@ -108,10 +109,19 @@ impl Simulator for Hooked {
     fn snapshot_from_bytes(&self, time: f64, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
         self.inner.snapshot_from_bytes(time, bytes)
     }
+    fn follows(&self) -> Follows {
+        self.inner.follows()
+    }
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.inner.follow(guides)
+    }
     fn ledger(&self) -> Option<Ledger> {
         self.inner.ledger()
     }
+    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
+        self.inner.cloud(out);
+    }
     fn as_any(&self) -> &dyn std::any::Any {
-        self
+        self.inner.as_any()
     }
 }
