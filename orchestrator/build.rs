@@ -9,7 +9,7 @@ use nalgebra::{UnitQuaternion, Vector3};
 use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Simulator, Surface, check_pair};
 
 use crate::{
-    Error, Mistake, Mistakes, Run, Scene, Scheme,
+    Error, Mistake, Mistakes, Run, Scene,
     engine::Engine,
     plan::{Carriers, GuidePlan, Interface, Member, Slot, SpringPlan, orientation_of},
     scene::{Attach, Contact, Spring},
@@ -115,11 +115,8 @@ impl Builder {
         if rewind.marks < 2 {
             self.wrong("rewind, marks", rewind.marks, "at least 2");
         }
-        if let Scheme::Relaxed(relaxed) = &self.scene.scheme {
-            let wrong: Vec<_> = relaxed.mistakes().collect();
-            for (thing, found, expected) in wrong {
-                self.wrong(thing, found, expected);
-            }
+        for (thing, found, expected) in self.scene.scheme.mistakes() {
+            self.wrong(thing, found, expected);
         }
         for (name, n) in std::mem::take(&mut self.scene.substeps) {
             let coupling = format!("substeps of `{name}`");
