@@ -179,6 +179,31 @@ fn a_refused_call_changes_nothing() {
     assert_eq!(hash(&mut run, &names), before);
 }
 
+/// As many windows as cover the seconds, at least one for any time at all; what `begin` refuses ends
+/// them, and those before stand as if nobody had watched.
+#[test]
+fn what_is_refused_at_the_begin_of_a_window_leaves_those_before() {
+    let make = || common::hanging_chain(4, 256.0).0.build().unwrap();
+    for (seconds, windows) in [(0.0, 0), (1e-6, 1), (1.0 / 256.0, 1), (0.1, 26), (0.5, 128)] {
+        let (mut run, mut begins) = (make(), Vec::new());
+        run.each_window(seconds, |run| -> partita::Result<()> {
+            begins.push(run.windows());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((run.windows(), begins), (windows, (0..windows).collect()));
+    }
+
+    let (mut watched, mut alone) = (make(), make());
+    let refuse = |run: &mut Run| if run.windows() == 5 { Err(Box::from("seen enough")) } else { Ok(()) };
+    let error: Box<dyn std::error::Error> = watched.each_window(1.0, refuse).unwrap_err();
+    alone.for_seconds(5.0 / 256.0).unwrap();
+    assert_eq!((error.to_string().as_str(), watched.windows()), ("seen enough", 5));
+    assert_eq!(hash(&mut watched, &["support", "chain"]), hash(&mut alone, &["support", "chain"]));
+    let never = |_: &mut Run| -> partita::Result<()> { panic!("no window begins") };
+    assert!(watched.each_window(f64::NAN, never).is_err() && watched.each_window(-1.0, never).is_err());
+}
+
 /// A pair tied by Points, or by Frames (one fixed in the other); while `trouble` is on, the
 /// follower also reports `wrong` from window 5 on (not in those before, which going back plays again).
 fn reporting(frames: bool, wrong: Reaction, trouble: &Arc<AtomicBool>) -> Scene {
