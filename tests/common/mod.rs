@@ -34,6 +34,9 @@ pub fn tied_masses(leader: f64, follower: f64, dt: f64, scheme: impl Into<Scheme
     (scene.build().unwrap(), handle)
 }
 
+/// √(k/m) of the chain in [`hanging_chain`], its fastest part [1/s].
+pub const CHAIN_RATE: f64 = 50.0;
+
 /// A heavy mass on a spring from which a chain of `n` points hangs, swinging.
 pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
     let spring = SpringParameters {
@@ -52,6 +55,24 @@ pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
     scene.attach(chain.point(0), handle);
     scene.add(support).add(chain);
     (scene, handle)
+}
+
+/// Checks errors at windows h, h/2, h/4, … `[s]` against a method of first order in a scene whose own
+/// rate is ω [1/s].
+///
+/// e(h) = a h (1 + β h + γ h² + …) gives r(h) = e(h)/e(h/2) = 2 + β h + O(h²): the ratio misses 2 by
+/// half as much each time, so 2 r(h/2) − r(h) = 2 + O(h²). The series is one in ω h, so the two terms
+/// are bounded by ω h and (ω h)².
+pub fn assert_first_order(errors: &[f64], h: f64, rate: f64) {
+    let ratios: Vec<f64> = errors.windows(2).map(|pair| pair[0] / pair[1]).collect();
+    let small = |i: usize| rate * h / f64::from(1 << i);
+    for (i, ratio) in ratios.iter().enumerate() {
+        assert!((ratio - 2.0).abs() < small(i), "ratios {ratios:?} of {errors:?}, within {}", small(i));
+    }
+    for (i, pair) in ratios.windows(2).enumerate() {
+        let open = 2.0 * pair[1] - pair[0] - 2.0;
+        assert!(open.abs() < small(i).powi(2), "{open} of {ratios:?}, within {}", small(i).powi(2));
+    }
 }
 
 /// A 64-bit hash of every simulator's state and of the ledgers.
