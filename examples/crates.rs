@@ -41,10 +41,7 @@ struct Flags {
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    example(&Flags::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error}");
-        ExitCode::FAILURE
-    })
+    report::exit(example(&Flags::parse()))
 }
 
 fn example(flags: &Flags) -> Result<ExitCode, Failure> {
@@ -73,13 +70,13 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start = places(&mut run, &crates)?;
     let mut film = Film::new(report::FilmSettings { still_frame: Some(24), ..Default::default() }, camera())?;
     let progress = report.progress(seconds);
-    while run.time() < seconds - 1e-9 {
-        if film.is_due(run.time()) {
-            film.frame(&draw(&mut run, &crates, obstacle)?)?;
-        }
-        run.advance()?;
+    run.each_window(seconds, |run| -> Result<(), Failure> {
         progress.update(run.time(), "");
-    }
+        if film.is_due(run.time()) {
+            film.frame(&draw(run, &crates, obstacle)?)?;
+        }
+        Ok(())
+    })?;
     progress.finish();
 
     check(&mut report, &mut run, &crates, &start, obstacle.is_some())?;

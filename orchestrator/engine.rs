@@ -10,7 +10,7 @@ use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
     plan::{Interface, Member, SpringPlan, motion, orientation_of},
-    schemes,
+    schemes::History,
     worker::{Reply, Request, Seat, StepSummary},
 };
 
@@ -31,8 +31,7 @@ pub(crate) struct Coupled {
     /// Watched handles, by member.
     pub states: Vec<Vec<HandleState>>,
     pub interfaces: Vec<InterfaceState>,
-    /// Aitken's factor, from the last window that used one.
-    pub factor: f64,
+    pub history: History,
     pub totals: Totals,
 }
 
@@ -152,7 +151,7 @@ impl Engine {
             time: 0.0,
             states,
             interfaces: interface_states,
-            factor: 1.0,
+            history: History::default(),
             totals: Totals::default(),
         };
         let inputs = vec![Inputs::default(); n];
@@ -173,10 +172,7 @@ impl Engine {
 
     /// One window by the scene's scheme.
     pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-        match self.scheme.clone() {
-            Scheme::Interleaved => schemes::interleaved::window(self, dt, pushes),
-            Scheme::Relaxed(relaxed) => schemes::relaxed::window(self, &relaxed, dt, pushes),
-        }
+        self.scheme.clone().window(self, dt, pushes)
     }
 
     /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.

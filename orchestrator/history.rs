@@ -132,11 +132,12 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Totals;
+    use crate::{engine::Totals, schemes::History};
 
     fn mark(window: u64) -> Mark {
         let (states, interfaces) = (Vec::new(), Vec::new());
-        let coupled = Coupled { window, time: 0.0, states, interfaces, factor: 1.0, totals: Totals::default() };
+        let (history, totals) = (History::default(), Totals::default());
+        let coupled = Coupled { window, time: 0.0, states, interfaces, history, totals };
         Mark { number: window, coupled }
     }
 

@@ -113,11 +113,47 @@ impl Run {
     /// # Errors
     /// `seconds` is negative or not finite, or as [`Run::advance`]; the windows before stand.
     pub fn for_seconds(&mut self, seconds: f64) -> Result<()> {
+        self.each_window(seconds, |_| Ok(()))
+    }
+
+    /// As [`Run::for_seconds`], with `begin` called at the begin of every window: to look, to draw,
+    /// to push.
+    ///
+    /// ```
+    /// # use partita::{prelude::*, simulator::reference::MassOnSpring};
+    /// # fn main() -> partita::Result<()> {
+    /// # let mass = MassOnSpring::new("mass", Default::default())?;
+    /// # let handle = mass.mass();
+    /// # let mut scene = Scene::new(Rate::hz(64));
+    /// # scene.add(mass);
+    /// # let mut run = scene.build()?;
+    /// let mut path = Vec::new();
+    /// run.each_window(0.5, |run| {
+    ///     path.push(run.state(handle)?.position);
+    ///     run.push(handle, Wrench::force([1.0, 0.0, 0.0]))
+    /// })?;
+    /// assert_eq!((path.len(), path[0], run.time()), (32, [0.0; 3], 0.5));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Run::for_seconds`], or what `begin` returns; the windows before stand.
+    pub fn each_window<E: From<Error>>(
+        &mut self,
+        seconds: f64,
+        mut begin: impl FnMut(&mut Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         if !(seconds.is_finite() && seconds >= 0.0) {
-            return Err(Error::refused("seconds", seconds, "finite, at least 0"));
+            return Err(Error::refused("seconds", seconds, "finite, at least 0").into());
         }
+        // A sum of windows may miss a multiple of them by rounding.
         let windows = (seconds / self.rate.dt - 1e-9).ceil() as u64;
-        (0..windows).try_for_each(|_| self.advance().map(|_| ()))
+        for _ in 0..windows {
+            begin(self)?;
+            self.advance()?;
+        }
+        Ok(())
     }
 
     /// Puts a load [N, N m] on a handle for the next window; several add up.

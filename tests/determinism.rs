@@ -1,5 +1,5 @@
-//! The same bits: in any number of threads, in fresh processes, after trials, and for simulators
-//! that never touch (rows R10, R11, R14, R17, R18, L4).
+//! The same bits: in any number of threads, on any of them, in fresh processes, after trials, and
+//! for simulators that never touch (rows R10, R11, R14, R17, R18, L4, X13).
 
 mod common;
 
@@ -57,6 +57,61 @@ fn fresh_processes_and_any_number_of_threads_give_one_hash() {
         let output = child.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains(&expected), "process {k}: not {expected} but\n{text}");
+    }
+}
+
+/// X13, by the compiler: a run and a simulator go to another thread, and since stepping either
+/// takes `&mut`, no two threads can step one of them at once.
+const _: () = {
+    const fn goes_to_another_thread<T: Send + ?Sized>() {}
+    goes_to_another_thread::<Run>();
+    goes_to_another_thread::<Scene>();
+    goes_to_another_thread::<dyn Simulator>();
+};
+
+/// The hash of each of `count` more windows.
+fn hashes(run: &mut Run, count: usize) -> Vec<u64> {
+    let mut next = || run.advance().map(|_| hash(run, &NAMES)).unwrap();
+    (0..count).map(|_| next()).collect()
+}
+
+/// X13: which thread steps a run, and whether that changes on the way, does not matter.
+#[test]
+fn a_run_that_moves_to_another_thread_gives_the_same_bits() {
+    for threads in [false, true] {
+        let stayed = hashes(&mut busy(Scheme::Interleaved, threads), 90);
+        let mut run = busy(Scheme::Interleaved, threads);
+        let mut moved = hashes(&mut run, 30);
+        let (mut run, there) = std::thread::spawn(move || {
+            let there = hashes(&mut run, 30);
+            (run, there)
+        })
+        .join()
+        .unwrap();
+        moved.extend(there);
+        moved.extend(hashes(&mut run, 30));
+        assert_eq!(moved, stayed, "threads: {threads}");
+    }
+}
+
+/// X13: two runs that step at the same time, window by window, share nothing that shows.
+#[test]
+fn two_runs_at_once_do_not_disturb_each_other() {
+    for threads in [false, true] {
+        let make = || [busy(Scheme::Interleaved, threads), busy(Relaxed::default().passes(3).into(), threads)];
+        let one_after_the_other = make().map(|mut run| hashes(&mut run, 60));
+        let barrier = std::sync::Barrier::new(2);
+        let at_once = std::thread::scope(|scope| {
+            let start = |mut run: Run| {
+                let step = || {
+                    barrier.wait();
+                    hashes(&mut run, 1)[0]
+                };
+                std::iter::repeat_with(step).take(60).collect::<Vec<_>>()
+            };
+            make().map(|run| scope.spawn(move || start(run))).map(|thread| thread.join().unwrap())
+        });
+        assert_eq!(at_once, one_after_the_other, "threads: {threads}");
     }
 }
 

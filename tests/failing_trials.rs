@@ -25,7 +25,7 @@ fn brittle(ratio: f64, limit: &Arc<AtomicU64>, relaxed: Relaxed) -> (Run, Handle
     let parameters = SpringParameters { gravity: [1.0, 0.0, 0.0], ..SpringParameters::default() };
     let (leader, follower) = (MassOnSpring::new("leader", parameters).unwrap(), following_mass("follower", ratio));
     let (handle, limit) = (leader.mass(), limit.clone());
-    let leader = Hooked::new(leader, move |inputs| {
+    let leader = Hooked::new(leader, move |inputs, _| {
         let limit = f64::from_bits(limit.load(SeqCst));
         match inputs.loads.iter().find(|(_, load)| load.linear[0].abs() > limit) {
             Some((_, load)) => Err(SimulatorError::failed("leader", format!("{load:?}"), format!("at most {limit} N"))),

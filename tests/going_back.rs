@@ -126,7 +126,7 @@ const UNBEARABLE: [f64; 3] = [0.0, 0.0, 13.0];
 /// Fails (1) or panics (2) after it has stepped under the push that it cannot bear, while `trouble`
 /// says so.
 fn troubled(inner: MassOnSpring, trouble: Arc<AtomicU32>) -> Hooked {
-    Hooked::new(inner, move |inputs| match trouble.load(SeqCst) {
+    Hooked::new(inner, move |inputs, _| match trouble.load(SeqCst) {
         _ if inputs.loads.iter().all(|(_, load)| load.linear != UNBEARABLE) => Ok(()),
         0 => Ok(()),
         1 => Err(SimulatorError::failed("a bolt", "broken", "whole")),

@@ -19,11 +19,13 @@ fn run(body: Body, height: f64, restitution: f64, seconds: f64) -> (Run, HandleI
     scene.contact("jet", "rigid").restitution(restitution).friction(0.0);
     scene.add(rigid).add(jet(height));
     let mut run = scene.build().unwrap();
-    let mut ledgers = vec![run.ledgers().swap_remove(0)];
-    while run.time() < seconds - 1e-9 {
-        run.advance().unwrap();
+    let mut ledgers = Vec::new();
+    run.each_window(seconds, |run| -> partita::Result<()> {
         ledgers.push(run.ledgers().swap_remove(0));
-    }
+        Ok(())
+    })
+    .unwrap();
+    ledgers.push(run.ledgers().swap_remove(0));
     (run, crate_, ledgers)
 }
 

@@ -1,10 +1,19 @@
 //! Everything that is wrong with a scene is said at once, before the first step; a call that is
-//! refused changes nothing (rows X1, X7, X8, X12).
+//! refused changes nothing (rows X1, X7, X8, X12); so does a step whose report makes no sense.
 
 mod common;
 
-use common::{following_mass, free_mass, hash};
-use partita::{Error, Mistake, Rewind, prelude::*};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
+
+use common::{Hooked, following_mass, free_mass, hash, rotor::Rotor};
+use partita::{
+    Error, Mistake, Rewind,
+    prelude::*,
+    simulator::{Reaction, StepReport},
+};
 
 fn mistakes(scene: Scene) -> Vec<Mistake> {
     match scene.build() {
@@ -168,4 +177,94 @@ fn a_refused_call_changes_nothing() {
     let error = run.advance().unwrap_err();
     assert!(error.to_string().contains("`support`"), "{error}");
     assert_eq!(hash(&mut run, &names), before);
+}
+
+/// As many windows as cover the seconds, at least one for any time at all; what `begin` refuses ends
+/// them, and those before stand as if nobody had watched.
+#[test]
+fn what_is_refused_at_the_begin_of_a_window_leaves_those_before() {
+    let make = || common::hanging_chain(4, 256.0).0.build().unwrap();
+    for (seconds, windows) in [(0.0, 0), (1e-6, 1), (1.0 / 256.0, 1), (0.1, 26), (0.5, 128)] {
+        let (mut run, mut begins) = (make(), Vec::new());
+        run.each_window(seconds, |run| -> partita::Result<()> {
+            begins.push(run.windows());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((run.windows(), begins), (windows, (0..windows).collect()));
+    }
+
+    let (mut watched, mut alone) = (make(), make());
+    let refuse = |run: &mut Run| if run.windows() == 5 { Err(Box::from("seen enough")) } else { Ok(()) };
+    let error: Box<dyn std::error::Error> = watched.each_window(1.0, refuse).unwrap_err();
+    alone.for_seconds(5.0 / 256.0).unwrap();
+    assert_eq!((error.to_string().as_str(), watched.windows()), ("seen enough", 5));
+    assert_eq!(hash(&mut watched, &["support", "chain"]), hash(&mut alone, &["support", "chain"]));
+    let never = |_: &mut Run| -> partita::Result<()> { panic!("no window begins") };
+    assert!(watched.each_window(f64::NAN, never).is_err() && watched.each_window(-1.0, never).is_err());
+}
+
+/// A pair tied by Points, or by Frames (one fixed in the other); while `trouble` is on, the
+/// follower also reports `wrong` from window 5 on (not in those before, which going back plays again).
+fn reporting(frames: bool, wrong: Reaction, trouble: &Arc<AtomicBool>) -> Scene {
+    let trouble = trouble.clone();
+    let hook = move |_: &_, report: &mut StepReport| {
+        if trouble.load(SeqCst) && report.time > 5.5 / 128.0 {
+            report.reactions.push(wrong);
+        }
+        Ok(())
+    };
+    let mut scene = Scene::new(Rate::hz(128));
+    if frames {
+        let drive = Wrench { linear: [1.0, 0.0, 0.0], angular: [0.0, 0.0, 1.0] };
+        let (leader, follower) = (Rotor::new("leader", 2.0, 2.0).driven(drive), Rotor::new("follower", 1.0, 1.0));
+        scene.attach(follower.frame(), leader.frame());
+        scene.add(leader).add(Hooked::new(follower, hook));
+    } else {
+        let leader = free_mass("leader", 2.0).started_at([0.0; 3], [1.0, 0.0, 0.0]).unwrap();
+        let follower = following_mass("follower", 1.0);
+        scene.attach(follower.point(0), leader.mass());
+        scene.add(leader).add(Hooked::new(follower, hook));
+    }
+    scene
+}
+
+/// A follower that says it pushed what it was not given, or with a force that is no number, is
+/// named; the run stays at the window's start and goes on as if nothing had happened.
+#[test]
+fn a_reaction_on_nothing_names_its_simulator_and_changes_nothing() {
+    let push = |guide, carrier, x| Reaction { guide, carrier, impulse: Wrench::force([x, 0.0, 0.0]) };
+    let wrongs = [
+        (push(1, 0, 1.0), "found carrier 0 of guide 1"),
+        (push(0, 1, 1.0), "found carrier 1 of guide 0"),
+        (push(u32::MAX, u32::MAX, 1.0), "of guide 4294967295"),
+        (push(0, 0, f64::NAN), "reaction on guide 0: expected finite numbers"),
+    ];
+    let names = ["leader", "follower"];
+    for frames in [false, true] {
+        for (wrong, text) in wrongs {
+            for (threads, scheme) in [(false, Scheme::Interleaved), (true, Relaxed::default().into())] {
+                let trouble = Arc::new(AtomicBool::new(false));
+                let mut scene = reporting(frames, wrong, &trouble);
+                scene.threads(threads).scheme(scheme);
+                let mut run = scene.build().unwrap();
+                (0..5).for_each(|_| drop(run.advance().unwrap()));
+                let before = hash(&mut run, &names);
+
+                trouble.store(true, SeqCst);
+                let error = run.advance().unwrap_err();
+                let Error::Window { window: 5, simulator, .. } = &error else { panic!("{error}") };
+                assert_eq!(simulator, "follower");
+                assert!(error.to_string().contains(text), "{text:?} is not in {error}");
+                assert_eq!((run.windows(), hash(&mut run, &names)), (5, before));
+
+                trouble.store(false, SeqCst);
+                run.advance().unwrap();
+                let after = hash(&mut run, &names);
+                run.rewind_to(0).unwrap();
+                (0..6).for_each(|_| drop(run.advance().unwrap()));
+                assert_eq!(hash(&mut run, &names), after);
+            }
+        }
+    }
 }

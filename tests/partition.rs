@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{following_mass, free_mass};
+use common::{assert_first_order, following_mass, free_mass};
 use nalgebra::Vector3;
 use partita::prelude::*;
 
@@ -45,13 +45,11 @@ fn apart(rate: f64, seconds: f64) -> [f64; 3] {
 /// C10: two worlds do what one does, to 1 mm after 2 s, and the difference falls with the window.
 #[test]
 fn two_worlds_are_one() {
-    let differences: Vec<f64> = [120.0, 240.0, 480.0]
-        .map(|rate| (Vector3::from(together(rate, 2.0)) - Vector3::from(apart(rate, 2.0))).norm())
-        .into();
+    let differences =
+        [120.0, 240.0, 480.0].map(|rate| (Vector3::from(together(rate, 2.0)) - Vector3::from(apart(rate, 2.0))).norm());
     assert!(differences[1] < 1e-3, "{differences:?}");
-    for pair in differences.windows(2) {
-        assert!((1.6..2.6).contains(&(pair[0] / pair[1])), "{differences:?}");
-    }
+    // The scene's own rate is the spin, |(0, 0.4, 1)| = 1.08 rad/s.
+    assert_first_order(&differences, 1.0 / 120.0, 1.08);
 }
 
 /// C12: the order in which simulators are added decides only the order of sums.
@@ -80,6 +78,7 @@ fn the_order_of_adding_does_not_matter() {
         }
         Vector3::from(run.state(handle).unwrap().position)
     });
-    // 100 windows of sums of three: rounding.
-    assert!((ends[0] - ends[1]).norm() < 1e-13, "{ends:?}");
+    // Each of 100 windows may round the velocity, below 0.07 m/s, by 1.1e-16 of itself: 3e-16 m after 0.42 s,
+    // and the exchange passes an error of the load on with ratio (0.2 + 0.5 + 0.9)/3: twice as much.
+    assert!((ends[0] - ends[1]).norm() < 1e-15, "{ends:?}");
 }

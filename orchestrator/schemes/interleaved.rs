@@ -5,7 +5,7 @@ use partita_simulator::{Outcome, Wrench};
 
 use crate::engine::{Engine, Failure, InterfaceState, Push, WindowReport};
 
-pub(crate) fn window(engine: &mut Engine, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+pub(super) fn window(engine: &mut Engine, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
     let forces: Vec<_> =
         engine.state.interfaces.iter_mut().map(|interface| std::mem::take(&mut interface.force)).collect();
     let passed = engine.pass(dt, &forces, pushes, false);

@@ -2,13 +2,17 @@
 //!
 //! One pass with Λ on the leaders gives G(Λ), what the followers report over dt; in the linear case
 //! G(Λ) = A⁻¹(D − BΛ) (\[PD97\] eq. 3), and the coupled solution is Λ = G(Λ).
+//!
+//! A scheme is a file here, a variant of [`Scheme`] and, where it remembers earlier windows, a part
+//! of [`History`]; the engine gives it passes and knows none of them.
 
 use serde::{Deserialize, Serialize};
 
 mod aitken;
-pub(crate) mod interleaved;
-pub(crate) mod relaxed;
+mod interleaved;
+mod relaxed;
 
+use crate::engine::{Engine, Failure, Push, WindowReport};
 use aitken::Aitken;
 pub use relaxed::Relaxed;
 
@@ -27,5 +31,34 @@ pub enum Scheme {
 impl From<Relaxed> for Scheme {
     fn from(relaxed: Relaxed) -> Self {
         Self::Relaxed(relaxed)
+    }
+}
+
+/// What schemes carry from window to window besides the loads. It is part of every mark, so that
+/// going back brings it back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    relaxed: relaxed::History,
+}
+
+/// A parameter that is out of range: thing, found, expected.
+pub(crate) type BadParameter = (&'static str, String, &'static str);
+
+impl Scheme {
+    /// Every parameter that is out of range.
+    pub(crate) fn mistakes(&self) -> Vec<BadParameter> {
+        match self {
+            Self::Interleaved => Vec::new(),
+            Self::Relaxed(relaxed) => relaxed.mistakes(),
+        }
+    }
+
+    /// Takes one window: finds its loads and leaves the engine at its end, the loads to begin the
+    /// next one with in place.
+    pub(crate) fn window(&self, engine: &mut Engine, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+        match self {
+            Self::Interleaved => interleaved::window(engine, dt, pushes),
+            Self::Relaxed(relaxed) => relaxed::window(engine, relaxed, dt, pushes),
+        }
     }
 }

@@ -4,7 +4,7 @@
 use partita_simulator::{Outcome, Wrench};
 use serde::{Deserialize, Serialize};
 
-use super::Aitken;
+use super::{Aitken, BadParameter};
 use crate::engine::{Engine, Failure, Push, WindowReport};
 
 /// Parameters of [`Scheme::Relaxed`](crate::Scheme::Relaxed).
@@ -64,7 +64,7 @@ impl Relaxed {
     }
 
     /// Thing, found, expected of each parameter that is out of range.
-    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    pub(super) fn mistakes(&self) -> Vec<BadParameter> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
         let [low, high] = self.factor;
         [
@@ -87,10 +87,24 @@ impl Relaxed {
         .into_iter()
         .filter(|row| !row.3)
         .map(|(thing, found, expected, _)| (thing, found, expected))
+        .collect()
     }
 }
 
-pub(crate) fn window(
+/// What the iteration of one window leaves to that of the next.
+#[derive(Clone, Debug)]
+pub(super) struct History {
+    /// Aitken's factor.
+    factor: f64,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { factor: 1.0 }
+    }
+}
+
+pub(super) fn window(
     engine: &mut Engine,
     relaxed: &Relaxed,
     dt: f64,
@@ -98,7 +112,7 @@ pub(crate) fn window(
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
     let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-    let mut aitken = Aitken::new(engine.state.factor, relaxed.factor);
+    let mut aitken = Aitken::new(engine.state.history.relaxed.factor, relaxed.factor);
     let (mut x, mut residual) = (stack(engine, &forces), Vec::new());
     let mut good: Option<Vec<f64>> = None;
     let (mut passes, mut halvings, mut giving_up) = (0, 0, false);
@@ -155,7 +169,7 @@ pub(crate) fn window(
     };
 
     let report = engine.accept(dt, passes, load_change, outcome);
-    engine.state.factor = aitken.factor();
+    engine.state.history.relaxed.factor = aitken.factor();
     for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
         interface.force = force;
         interface.carry.clone_from(&interface.pending);

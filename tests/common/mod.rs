@@ -2,12 +2,14 @@
 
 #![allow(dead_code)] // Each test file uses some of them.
 
+pub mod rotor;
+
 use std::sync::Arc;
 
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
     prelude::*,
-    simulator::{HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
+    simulator::{Follows, Guide, HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
 };
 
 /// A free point mass `[kg]` at the origin.
@@ -32,6 +34,9 @@ pub fn tied_masses(leader: f64, follower: f64, dt: f64, scheme: impl Into<Scheme
     (scene.build().unwrap(), handle)
 }
 
+/// √(k/m) of the chain in [`hanging_chain`], its fastest part [1/s].
+pub const CHAIN_RATE: f64 = 50.0;
+
 /// A heavy mass on a spring from which a chain of `n` points hangs, swinging.
 pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
     let spring = SpringParameters {
@@ -52,6 +57,24 @@ pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
     (scene, handle)
 }
 
+/// Checks errors at windows h, h/2, h/4, … `[s]` against a method of first order in a scene whose own
+/// rate is ω [1/s].
+///
+/// e(h) = a h (1 + β h + γ h² + …) gives r(h) = e(h)/e(h/2) = 2 + β h + O(h²): the ratio misses 2 by
+/// half as much each time, so 2 r(h/2) − r(h) = 2 + O(h²). The series is one in ω h, so the two terms
+/// are bounded by ω h and (ω h)².
+pub fn assert_first_order(errors: &[f64], h: f64, rate: f64) {
+    let ratios: Vec<f64> = errors.windows(2).map(|pair| pair[0] / pair[1]).collect();
+    let small = |i: usize| rate * h / f64::from(1 << i);
+    for (i, ratio) in ratios.iter().enumerate() {
+        assert!((ratio - 2.0).abs() < small(i), "ratios {ratios:?} of {errors:?}, within {}", small(i));
+    }
+    for (i, pair) in ratios.windows(2).enumerate() {
+        let open = 2.0 * pair[1] - pair[0] - 2.0;
+        assert!(open.abs() < small(i).powi(2), "{open} of {ratios:?}, within {}", small(i).powi(2));
+    }
+}
+
 /// A 64-bit hash of every simulator's state and of the ledgers.
 pub fn hash(run: &mut Run, names: &[&str]) -> u64 {
     let bytes: Vec<_> = names.iter().map(|name| run.state_bytes(name).unwrap()).collect();
@@ -60,18 +83,21 @@ pub fn hash(run: &mut Run, names: &[&str]) -> u64 {
     partita::simulator::layout_of(&(bytes, ledgers, run.time()))
 }
 
-/// What happens after a step of a [`Hooked`], given the inputs.
-pub type Hook = Box<dyn Fn(&Inputs) -> Result<(), SimulatorError> + Send>;
+/// What happens after a step of a [`Hooked`], given the inputs and what the step reports.
+pub type Hook = Box<dyn Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send>;
 
-/// A mass on a spring; after each step something may go wrong.
+/// Any simulator; after each step something may go wrong.
 pub struct Hooked {
-    inner: MassOnSpring,
+    inner: Box<dyn Simulator>,
     hook: Hook,
 }
 
 impl Hooked {
-    pub fn new(inner: MassOnSpring, hook: impl Fn(&Inputs) -> Result<(), SimulatorError> + Send + 'static) -> Self {
-        Self { inner, hook: Box::new(hook) }
+    pub fn new(
+        inner: impl Simulator + 'static,
+        hook: impl Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send + 'static,
+    ) -> Self {
+        Self { inner: Box::new(inner), hook: Box::new(hook) }
     }
 }
 
@@ -92,8 +118,8 @@ impl Simulator for Hooked {
         self.inner.surfaces()
     }
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        let report = self.inner.step(dt, inputs)?;
-        (self.hook)(inputs).map(|()| report)
+        let mut report = self.inner.step(dt, inputs)?;
+        (self.hook)(inputs, &mut report).map(|()| report)
     }
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
         self.inner.snapshot(reuse)
@@ -104,10 +130,19 @@ impl Simulator for Hooked {
     fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
         self.inner.snapshot_from_bytes(bytes)
     }
+    fn follows(&self) -> Follows {
+        self.inner.follows()
+    }
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.inner.follow(guides)
+    }
     fn ledger(&self) -> Option<Ledger> {
         self.inner.ledger()
     }
+    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
+        self.inner.cloud(out);
+    }
     fn as_any(&self) -> &dyn std::any::Any {
-        self
+        self.inner.as_any()
     }
 }

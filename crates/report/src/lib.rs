@@ -99,6 +99,6 @@ pub use image::Image;
 /// ```
 pub use options::Options;
 pub use progress::Progress;
-pub use report::Report;
+pub use report::{Report, exit};
 pub use shade::render;
 pub use write::write_atomically;

@@ -13,7 +13,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
 
-    /// Simulated time in seconds; each example has a default of its own.
+    /// Simulated time in seconds, from 0.001 to 86400 (a day); each example has a default of its own.
     #[arg(long, value_name = "S", value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
@@ -64,10 +64,13 @@ impl Options {
     }
 }
 
+/// What `--seconds` may be `[s]`: an instant, which still has a window and a frame, to a day, which ends.
+const SECONDS: std::ops::RangeInclusive<f64> = 1e-3..=86_400.0;
+
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(seconds) if seconds > 0.0 && seconds.is_finite() => Ok(seconds),
-        _ => Err("expected a positive, finite number of seconds".into()),
+        Ok(seconds) if SECONDS.contains(&seconds) => Ok(seconds),
+        _ => Err(format!("expected a number of seconds from {} to {}", SECONDS.start(), SECONDS.end())),
     }
 }
 
@@ -100,9 +103,13 @@ mod tests {
 
     #[test]
     fn absurd_flags_are_refused() {
-        let absurd = ["--seconds=nan", "--seconds=-1", "--seconds=0", "--seconds=inf", "--seconds=1e999"];
-        for flag in absurd.into_iter().chain(["--threads=0", "--threads=-2", "--threads=99999999", "--seed=x"]) {
+        for seconds in ["nan", "-1", "0", "inf", "1e999", "1e300", "86401", "1e-300", "0.0009"] {
+            let error = parsed(&[&format!("--seconds={seconds}")]).unwrap_err().to_string();
+            assert!(error.contains("expected a number of seconds from 0.001 to 86400"), "{seconds}: {error}");
+        }
+        for flag in ["--threads=0", "--threads=-2", "--threads=99999999", "--seed=x"] {
             assert!(parsed(&[flag]).is_err(), "{flag}");
         }
+        assert!(["--seconds=0.001", "--seconds=86400"].iter().all(|flag| parsed(&[flag]).is_ok()));
     }
 }

@@ -17,6 +17,14 @@ pub struct Report {
     figures: Vec<(String, f64)>,
 }
 
+/// The exit status of `main`: what the example came to, or 1 where it ended with an error, which is printed.
+pub fn exit(outcome: Result<ExitCode, impl std::fmt::Display>) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::FAILURE
+    })
+}
+
 impl Report {
     /// Begins a report and makes its folder, so that a run never ends at a folder that cannot be written.
     ///
