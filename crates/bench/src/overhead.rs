@@ -49,14 +49,14 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
 fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, windows: usize) -> Result<(), Failure> {
     table.case(case, "coupled/alone", TARGET, |table| {
         let mut duel = Duel::new(&|| crates::scene(flow), warm, windows, 4)?;
-        duel.round()?;
+        duel.round(false)?;
         duel.check()?;
-        let [mut ratios, mut shares, mut clocks, mut simulators, mut marks, mut coupling] =
-            [(); 6].map(|()| Vec::new());
+        let [mut ratios, mut turns, mut shares, mut clocks, mut simulators, mut marks, mut coupling] =
+            [(); 7].map(|()| Vec::new());
         for _ in 0..effort.samples(15) {
             duel.back()?;
             let before = duel.run.report();
-            let round = duel.round()?;
+            let round = duel.round(false)?;
             let after = duel.run.report();
             ratios.push(round.coupled / round.sum());
             shares.push(round.alone[0] / round.sum());
@@ -65,9 +65,13 @@ fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, 
             clocks.push((after.seconds - before.seconds + after.marking - before.marking) / inside);
             simulators.push(inside / round.sum());
             coupling.push((after.seconds - before.seconds - inside) / round.coupled);
+            duel.back()?;
+            let round = duel.round(true)?;
+            turns.push(round.coupled / round.sum());
         }
         table.row(case, "coupled/alone", TARGET, &ratios)?;
         table.remark("alone and coupled again end with the bytes of the recorded run");
+        table.row(&format!("{case}, against turns"), "coupled/alone in turns", None, &turns)?;
         table.row(&format!("{case}, by the run's own clocks"), "coupled/simulators", None, &clocks)?;
         table.row(&format!("{case}, its simulators in the run"), "coupled/alone", None, &simulators)?;
         table.row(&format!("{case}: share of the rigid side"), "of alone (paper 0.4)", None, &shares)?;
@@ -110,12 +114,12 @@ fn small(table: &mut Table, effort: Effort, case: &str, things: u32, thing: &str
         let work = if effort.quick { 2_000 } else { 40_000 };
         let windows = (work / things as usize).max(20);
         let mut duel = Duel::new(make, windows / 10, windows, windows.div_ceil(20))?;
-        duel.round()?;
+        duel.round(false)?;
         duel.check()?;
         let (mut costs, mut ratios) = (Vec::new(), Vec::new());
         for _ in 0..effort.samples(9) {
             duel.back()?;
-            let round = duel.round()?;
+            let round = duel.round(false)?;
             costs.push(1e9 * (round.coupled - round.sum()) / duel.windows() / f64::from(things));
             ratios.push(round.coupled / round.sum());
         }

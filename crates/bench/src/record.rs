@@ -229,11 +229,13 @@ impl Duel {
     }
 
     /// All timed windows once, from the first on ([`Duel::back`]), in turns: a chunk coupled, the same chunk alone, and the other way
-    /// round for every second one, so that what else the machine does hits both alike.
+    /// round for every second one, so that what else the machine does hits both alike. Alone, each
+    /// simulator takes its chunk by itself; `in_turns`, they step one after the other, window by
+    /// window as when coupled, and push each other out of the caches as much.
     ///
     /// # Errors
     /// A simulator fails.
-    pub fn round(&mut self) -> Result<Round, Failure> {
+    pub fn round(&mut self, in_turns: bool) -> Result<Round, Failure> {
         let mut round = Round { coupled: 0.0, alone: vec![0.0; self.alone.len()] };
         for (turn, first) in (0..self.windows).step_by(self.chunk).enumerate() {
             let windows = first..(first + self.chunk).min(self.windows);
@@ -245,10 +247,14 @@ impl Duel {
                     }
                     round.coupled += start.elapsed().as_secs_f64();
                 } else {
-                    for (alone, seconds) in self.alone.iter_mut().zip(&mut round.alone) {
-                        let start = Instant::now();
-                        alone.replay(self.warm + windows.start..self.warm + windows.end)?;
-                        *seconds += start.elapsed().as_secs_f64();
+                    let length = if in_turns { 1 } else { self.chunk };
+                    for first in windows.clone().step_by(length) {
+                        let steps = self.warm + first..self.warm + (first + length).min(windows.end);
+                        for (alone, seconds) in self.alone.iter_mut().zip(&mut round.alone) {
+                            let start = Instant::now();
+                            alone.replay(steps.clone())?;
+                            *seconds += start.elapsed().as_secs_f64();
+                        }
                     }
                 }
             }
