@@ -122,6 +122,16 @@ pub enum MeshError {
         /// What was given.
         value: f64,
     },
+    /// Generator argument: a point of a profile that cannot be turned about the axis.
+    #[error("profile point {point} (distance from the axis, height) is {found:?} m; expected {expected}")]
+    Profile {
+        /// Which point.
+        point: usize,
+        /// Distance from the axis and height `[m]`.
+        found: [f64; 2],
+        /// What is wanted of it.
+        expected: &'static str,
+    },
     /// Sides are known of [`crate::Mesh::grid`] only.
     #[error("only a grid has sides; this mesh was not made by Mesh::grid")]
     NotAGrid,
