@@ -13,7 +13,7 @@
 //! | edge with more than two triangles                    | refused       | parted                   |
 //! | neighbours that disagree about outside               | refused       | turned                   |
 //! | surface with only one side                           | refused       | cut                      |
-//! | closed island inside out                             | allowed       | turned                   |
+//! | closed island inside out                             | allowed       | turned, unless a cavity  |
 //! | fans that touch in one vertex (bow-tie)              | refused       | vertex split             |
 //! | vertex without triangle                              | refused       | dropped                  |
 //! | vertices at one place                                | allowed: a slit or seam | welded         |

@@ -1,6 +1,6 @@
 //! Mending what users bring: from a heap of triangles to a mesh, with a list of what was done.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use nalgebra::Vector3;
@@ -91,8 +91,8 @@ impl Mesh {
     /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order:
     /// vertices at one place (nearer than 2e-7 of the diagonal) are welded, triangles that are flat or appear twice are
     /// dropped, edges with too many triangles parted, neighbours turned to agree and one-sided surfaces cut, vertices
-    /// split where their triangles fall apart, closed islands turned so that they enclose a positive volume, unused
-    /// vertices dropped. Vertices and triangles that stay keep their order; copies come last.
+    /// split where their triangles fall apart, closed islands turned so that they enclose a positive volume (except a
+    /// cavity, which was given inside out and lies within another), unused vertices dropped. Vertices and triangles that stay keep their order; copies come last.
     ///
     /// Where more than two triangles meet at an edge, which of them were meant as neighbours cannot be known: directions
     /// and angles would be guesses, as in a corner of three walls. So all are parted there, except that two stay
@@ -295,7 +295,7 @@ fn split_vertices(
     Ok(originals)
 }
 
-/// Turns closed islands that would be inside out.
+/// Turns closed islands that would be inside out, except cavities: those that were given so and lie within another.
 fn turn_outwards(turned: &mut [bool], corners: &[[u32; 3]], positions: &[Vector3<f64>], originals: &[u32]) {
     let halves = half_edges(corners);
     let pairs = at_edges(&halves).filter_map(|meeting| match meeting {
@@ -303,27 +303,67 @@ fn turn_outwards(turned: &mut [bool], corners: &[[u32; 3]], positions: &[Vector3
         _ => None,
     });
     let island_of = islands(corners.len(), pairs);
-
-    // Six times the volume of each island, if it is closed, with the turns so far.
-    let mut volumes = vec![Some(0.0); corners.len()];
+    let mut open = vec![false; corners.len()];
     for meeting in at_edges(&halves).filter(|meeting| meeting.len() == 1) {
-        volumes[island_of[meeting[0].triangle as usize] as usize] = None;
+        open[island_of[meeting[0].triangle as usize] as usize] = true;
     }
     let position = |i: u32| match (i as usize).checked_sub(positions.len()) {
         Some(copy) => positions[originals[copy] as usize],
         None => positions[i as usize],
     };
-    for (t, triangle) in corners.iter().enumerate() {
-        let island = island_of[t] as usize;
-        if let Some(volume) = &mut volumes[island] {
-            let origin = position(corners[island][0]);
-            let [a, b, c] = triangle.map(|i| position(i) - origin);
-            let part = a.cross(&b).dot(&c);
-            *volume += if turned[t] { -part } else { part };
-        }
+
+    let mut closed: BTreeMap<u32, Closed> = BTreeMap::new();
+    for (t, corners) in corners.iter().enumerate().filter(|(t, _)| !open[island_of[*t] as usize]) {
+        let [a, b, c] = corners.map(position);
+        let corners = if turned[t] { [a, c, b] } else { [a, b, c] };
+        let island = closed.entry(island_of[t]).or_default();
+        island.triangles.push(corners);
+        island.as_given &= !turned[t];
     }
-    for (turned, &island) in turned.iter_mut().zip(&island_of) {
-        *turned ^= volumes[island as usize].is_some_and(|volume| volume < 0.0);
+    let inside_out: Vec<u32> = closed
+        .iter()
+        .filter(|(_, island)| island.volume() < 0.0)
+        .filter(|(number, island)| {
+            let around =
+                || closed.iter().any(|(other, shell)| other != *number && shell.contains(island.triangles[0][0]));
+            !(island.as_given && around())
+        })
+        .map(|(&number, _)| number)
+        .collect();
+    for (turned, island) in turned.iter_mut().zip(&island_of) {
+        *turned ^= inside_out.binary_search(island).is_ok();
+    }
+}
+
+/// An island without boundary.
+struct Closed {
+    triangles: Vec<[Vector3<f64>; 3]>,
+    /// No triangle was turned.
+    as_given: bool,
+}
+
+impl Default for Closed {
+    fn default() -> Self {
+        Closed { triangles: vec![], as_given: true }
+    }
+}
+
+impl Closed {
+    /// Six times the volume.
+    fn volume(&self) -> f64 {
+        let origin = self.triangles[0][0];
+        self.triangles.iter().map(|t| t.map(|x| x - origin)).map(|[a, b, c]| a.cross(&b).dot(&c)).sum()
+    }
+
+    /// Whether the surface goes around a point: whether the solid angles of its triangles add up to 4π, not to 0.
+    fn contains(&self, point: Vector3<f64>) -> bool {
+        // tan(Ω/2) = a · (b x c) / (|a| |b| |c| + (a · b) |c| + (b · c) |a| + (c · a) |b|)   (van Oosterom, Strackee 1983)
+        let half_angle = |[a, b, c]: [Vector3<f64>; 3]| {
+            let [l, m, n] = [a.norm(), b.norm(), c.norm()];
+            a.dot(&b.cross(&c)).atan2(l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m)
+        };
+        let seen = self.triangles.iter().map(|t| t.map(|x| x - point));
+        seen.map(half_angle).sum::<f64>().abs() > std::f64::consts::PI
     }
 }
 

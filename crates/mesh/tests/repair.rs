@@ -63,6 +63,26 @@ fn turned_triangles_and_islands_that_are_inside_out_are_turned_back() {
     assert_eq!(repairs.len(), good.len());
 }
 
+/// A shell within another that is given inside out is a cavity; beside it, or outside out, it is not.
+#[test]
+fn cavities_stay() {
+    let outer = Mesh::ball(2.0, 2).unwrap();
+    let (small, large) = (Mesh::ball(1.0, 1).unwrap().volume().unwrap(), outer.volume().unwrap());
+    for (at, inside_out, volume) in [
+        ([0.5, 0.0, 0.2], true, large - small),
+        ([0.5, 0.0, 0.2], false, large + small),
+        ([1.8, 1.8, 1.8], true, large + small),
+    ] {
+        let inner = Mesh::ball(1.0, 1).unwrap().at(at).unwrap();
+        let shift = outer.vertices().len() as u32;
+        let shifted = inner.triangles().iter().map(|&[a, b, c]| if inside_out { [a, c, b] } else { [a, b, c] });
+        let triangles: Vec<[u32; 3]> =
+            outer.triangles().iter().copied().chain(shifted.map(|t| t.map(|v| v + shift))).collect();
+        let (mesh, _) = Mesh::repaired(&[outer.positions(), inner.positions()].concat(), &triangles).unwrap();
+        approx::assert_relative_eq!(mesh.volume().unwrap(), volume, max_relative = 1e-12);
+    }
+}
+
 #[test]
 fn an_open_island_keeps_the_side_of_its_first_triangle() {
     let sheet = Mesh::grid([3, 3], [1.0, 1.0]).unwrap();
