@@ -82,14 +82,6 @@ pub enum MeshError {
         /// The second.
         second: usize,
     },
-    /// A surface with only one side, such as a Moebius strip.
-    #[error("no choice of outside suits all triangles around edge {vertices:?}: the surface has only one side")]
-    OneSided {
-        /// An edge where the choice fails.
-        vertices: [u32; 2],
-        /// A triangle there.
-        triangle: usize,
-    },
     /// Parts of a surface that touch in a single vertex.
     #[error("{fans} separate fans of triangles touch in vertex {vertex}")]
     BowTie {
@@ -121,6 +113,16 @@ pub enum MeshError {
         name: &'static str,
         /// What was given.
         value: f64,
+    },
+    /// Generator argument: a point of a profile that cannot be turned about the axis.
+    #[error("profile point {point} (distance from the axis, height) is {found:?} m; expected {expected}")]
+    Profile {
+        /// Which point.
+        point: usize,
+        /// Distance from the axis and height `[m]`.
+        found: [f64; 2],
+        /// What is wanted of it.
+        expected: &'static str,
     },
     /// Sides are known of [`crate::Mesh::grid`] only.
     #[error("only a grid has sides; this mesh was not made by Mesh::grid")]
@@ -169,8 +171,7 @@ impl MeshError {
         match self {
             MeshError::Index { triangle, .. }
             | MeshError::RepeatedVertex { triangle, .. }
-            | MeshError::ZeroArea { triangle, .. }
-            | MeshError::OneSided { triangle, .. } => Some(*triangle),
+            | MeshError::ZeroArea { triangle, .. } => Some(*triangle),
             MeshError::DuplicateTriangle { second, .. } | MeshError::Flipped { second, .. } => Some(*second),
             MeshError::NonManifoldEdge { triangles, .. } => triangles.last().copied(),
             _ => None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::mesh::LARGEST;
+use crate::mesh::{LARGEST, check_counts};
 use crate::{Mesh, MeshError};
 
 /// A side of a [`Mesh::grid`].
@@ -131,7 +131,7 @@ impl Mesh {
         let lower: Vec<[f64; 2]> = lower.collect();
         let upper = lower.iter().rev().map(|&[r, y]| [r, -y]);
         let profile: Vec<[f64; 2]> = lower.iter().copied().chain(upper).collect();
-        revolved(&profile, segments)
+        Mesh::revolved(&profile, segments)
     }
 
     /// A cylinder along y around the origin, `length` `[m]` from end to end, of this `radius` `[m]`, with
@@ -143,39 +143,86 @@ impl Mesh {
     pub fn cylinder(length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
         check_size("length", length)?;
         check_size("radius", radius)?;
-        check_resolution("segments", segments, 3, 4096, "3 to 4096")?;
         let end = 0.5 * length;
-        revolved(&[[0.0, -end], [radius, -end], [radius, end], [0.0, end]], segments)
+        Mesh::revolved(&[[0.0, -end], [radius, -end], [radius, end], [0.0, end]], segments)
     }
-}
 
-/// Turns a profile of (distance from the axis, y) about y. It rises from a pole to a pole; between them are rings.
-fn revolved(profile: &[[f64; 2]], segments: u32) -> Result<Mesh, MeshError> {
-    let ([_, bottom], rings, [_, top]) = match profile {
-        [bottom, rings @ .., top] => (bottom, rings, top),
-        _ => return Err(MeshError::Empty),
-    };
-    let mut vertices = vec![[0.0, *bottom, 0.0]];
-    for &[r, y] in rings {
-        vertices.extend((0..segments).map(|k| {
-            let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(segments)).sin_cos();
-            [r * cos, y, -r * sin]
-        }));
+    /// A cone along y: its apex is at y = `length` / 2 `[m]`, the centre of its base, of this `radius` `[m]`, at
+    /// −`length` / 2. `segments` go around. Vertices are on the true surface, facets inside it by at most 5 / segments² of
+    /// the radius.
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 3 or more than 4096 segments, or sizes that are not positive and finite.
+    pub fn cone(length: f64, radius: f64, segments: u32) -> Result<Self, MeshError> {
+        check_size("length", length)?;
+        check_size("radius", radius)?;
+        let end = 0.5 * length;
+        Mesh::revolved(&[[0.0, -end], [radius, -end], [0.0, end]], segments)
     }
-    vertices.push([0.0, *top, 0.0]);
 
-    let count = rings.len() as u32;
-    let at = |ring: u32, k: u32| 1 + ring * segments + k % segments;
-    let mut triangles = vec![];
-    for k in 0..segments {
-        triangles.push([0, at(0, k + 1), at(0, k)]);
-        for ring in 1..count {
-            let [a, b, c, d] = [at(ring - 1, k), at(ring - 1, k + 1), at(ring, k + 1), at(ring, k)];
-            triangles.extend([[a, b, c], [a, c, d]]);
+    /// A surface of revolution: a profile of points (distance from the axis, y) `[m]`, turned about the y axis. It runs
+    /// from a pole on the axis to a pole on the axis, and outside is at its right: a profile that rises encloses a
+    /// volume. Vertices are the first pole, `segments` for each point between, the first of them towards +x, and the
+    /// last pole. Facets are inside the true surface by at most 5 / segments² of the distance from the axis.
+    ///
+    /// ```
+    /// // A bowl: up at the outside, over the rim, down inside.
+    /// let profile = [[0.0, 0.0], [0.2, 0.0], [0.3, 0.2], [0.28, 0.2], [0.19, 0.02], [0.0, 0.02]];
+    /// let bowl = partita_mesh::Mesh::revolved(&profile, 32)?;
+    /// assert!(bowl.is_closed());
+    /// # Ok::<(), partita_mesh::MeshError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Fewer than 3 or more than 4096 segments, fewer than 3 points, a first or last one that is not on the axis, one
+    /// between that is not off it, or points so near to each other that a triangle has no area.
+    pub fn revolved(profile: &[[f64; 2]], segments: u32) -> Result<Self, MeshError> {
+        check_resolution("segments", segments, 3, 4096, "3 to 4096")?;
+        let wrong = |point: usize, expected| MeshError::Profile { point, found: profile[point], expected };
+        let (first, rings, last) = match profile {
+            &[first, ref rings @ .., last] if !rings.is_empty() => (first, rings, last),
+            _ => {
+                let count = profile.len() as u32;
+                return Err(MeshError::Resolution { name: "points of the profile", expected: "at least 3", count });
+            }
+        };
+        for (point, &[r, y]) in profile.iter().enumerate() {
+            let pole = point == 0 || point == profile.len() - 1;
+            if pole && r != 0.0 {
+                return Err(wrong(point, "a pole, at distance 0"));
+            }
+            let finite = r.abs() <= LARGEST && y.abs() <= LARGEST;
+            if !finite || (!pole && r <= 0.0) {
+                return Err(wrong(point, "a positive distance, and both at most 1e100 m"));
+            }
         }
-        triangles.push([vertices.len() as u32 - 1, at(count - 1, k), at(count - 1, k + 1)]);
+        // Corners are numbered by u32; hence also fewer vertices than that.
+        check_counts(0, (2 * segments as usize).saturating_mul(rings.len()))?;
+
+        let mut vertices = vec![[0.0, first[1], 0.0]];
+        for &[r, y] in rings {
+            vertices.extend((0..segments).map(|k| {
+                let (sin, cos) = (std::f64::consts::TAU * f64::from(k) / f64::from(segments)).sin_cos();
+                [r * cos, y, -r * sin]
+            }));
+        }
+        vertices.push([0.0, last[1], 0.0]);
+
+        let (pole, rings) = (vertices.len() as u32 - 1, rings.len() as u32);
+        let at = |ring: u32, k: u32| 1 + ring * segments + k % segments;
+        let mut triangles = vec![];
+        for k in 0..segments {
+            triangles.push([0, at(0, k + 1), at(0, k)]);
+            for ring in 1..rings {
+                let [a, b, c, d] = [at(ring - 1, k), at(ring - 1, k + 1), at(ring, k + 1), at(ring, k)];
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+            triangles.push([pole, at(rings - 1, k), at(rings - 1, k + 1)]);
+        }
+        Mesh::new(&vertices, &triangles)
     }
-    Mesh::new(&vertices, &triangles)
 }
 
 /// Directions of the corners, and the faces.

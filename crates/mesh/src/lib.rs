@@ -10,9 +10,10 @@
 //! | index out of range, no triangle, more than `u32` can count | refused | refused                  |
 //! | corner repeated in a triangle, triangle without area | refused       | dropped                  |
 //! | triangle twice                                       | refused       | second one dropped       |
-//! | edge with more than two triangles                    | refused       | refused                  |
-//! | neighbours that disagree about outside               | refused       | turned, unless one-sided |
-//! | closed island inside out                             | allowed       | turned                   |
+//! | edge with more than two triangles                    | refused       | parted                   |
+//! | neighbours that disagree about outside               | refused       | turned                   |
+//! | surface with only one side                           | refused       | cut                      |
+//! | closed island inside out                             | allowed       | turned, unless a cavity  |
 //! | fans that touch in one vertex (bow-tie)              | refused       | vertex split             |
 //! | vertex without triangle                              | refused       | dropped                  |
 //! | vertices at one place                                | allowed: a slit or seam | welded         |

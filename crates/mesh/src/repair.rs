@@ -1,12 +1,12 @@
 //! Mending what users bring: from a heap of triangles to a mesh, with a list of what was done.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 
 use nalgebra::Vector3;
 
 use crate::mesh::{check_coordinates, check_counts, check_index, check_triangle, duplicates};
-use crate::topology::{HalfEdge, at_edges, fans, half_edges, non_manifold};
+use crate::topology::{HalfEdge, at_edges, fans, half_edges, islands};
 use crate::{Mesh, MeshError};
 
 /// One thing that [`Mesh::repaired`] did. Vertices and triangles are numbered as they were given.
@@ -31,10 +31,17 @@ pub enum Repair {
         /// The earlier one.
         of: usize,
     },
-    /// This triangle was turned, so that its island has one outside.
-    Turned {
-        /// The triangle.
-        triangle: usize,
+    /// More than two triangles met at this edge, and were parted there.
+    Parted {
+        /// Its ends.
+        vertices: [u32; 2],
+        /// How many triangles met.
+        triangles: usize,
+    },
+    /// The surface had only one side, and was cut along this edge.
+    Cut {
+        /// Its ends.
+        vertices: [u32; 2],
     },
     /// This vertex joined several fans of triangles; all but the first got a copy.
     Split {
@@ -42,6 +49,11 @@ pub enum Repair {
         vertex: u32,
         /// Copies made.
         copies: usize,
+    },
+    /// This triangle was turned, so that its island has one outside.
+    Turned {
+        /// The triangle.
+        triangle: usize,
     },
     /// This vertex was in no triangle that is left.
     DroppedVertex {
@@ -58,10 +70,14 @@ impl fmt::Display for Repair {
             Repair::DroppedDuplicate { triangle, of } => {
                 write!(f, "triangle {triangle} dropped: it has the corners of triangle {of}")
             }
-            Repair::Turned { triangle } => write!(f, "triangle {triangle} turned to have its outside outside"),
+            Repair::Parted { vertices, triangles } => {
+                write!(f, "edge {vertices:?} parted: {triangles} triangles met there, at most 2 are possible")
+            }
+            Repair::Cut { vertices } => write!(f, "edge {vertices:?} cut: the surface had only one side"),
             Repair::Split { vertex, copies } => {
                 write!(f, "vertex {vertex} got {copies} copies, one for each further fan of triangles")
             }
+            Repair::Turned { triangle } => write!(f, "triangle {triangle} turned to have its outside outside"),
             Repair::DroppedVertex { vertex } => write!(f, "vertex {vertex} dropped: it belongs to no triangle"),
         }
     }
@@ -74,15 +90,25 @@ const WELD: f64 = 2e-7;
 impl Mesh {
     /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order:
     /// vertices at one place (nearer than 2e-7 of the diagonal) are welded, triangles that are flat or appear twice are
-    /// dropped, neighbours are turned to agree and closed islands so that they enclose a positive volume, bow-ties are
-    /// split, unused vertices dropped. Vertices and triangles that stay keep their order; copies come last.
+    /// dropped, edges with too many triangles parted, neighbours turned to agree and one-sided surfaces cut, vertices
+    /// split where their triangles fall apart, closed islands turned so that they enclose a positive volume (except a
+    /// cavity, which was given inside out and lies within another), unused vertices dropped. Vertices and triangles that stay keep their order; copies come last.
     ///
-    /// An open island keeps the orientation of its first triangle. A slit between vertices at one place is closed.
+    /// Where more than two triangles meet at an edge, which of them were meant as neighbours cannot be known: directions
+    /// and angles would be guesses, as in a corner of three walls. So all are parted there, except that two stay
+    /// neighbours if they are the only ones there of one piece, that is, hang together elsewhere, over edges with two
+    /// triangles. Boxes that touch along an edge so become closed boxes, and a fin leaves its box closed.
+    ///
+    /// A one-sided surface is cut where a walk over it, breadth first from its first triangle, meets itself and disagrees.
+    ///
+    /// What is parted or cut gets vertices of its own, as far as that falls apart: around a lone edge within a surface,
+    /// both ends of which stay whole, two triangles remain neighbours.
+    ///
+    /// An open island keeps the orientation of its first triangle. A slit that was given is closed by welding.
     ///
     /// # Errors
     ///
-    /// What cannot be mended without guessing: coordinates that are not finite, indices out of range, an edge with more
-    /// than two triangles, a surface with only one side, or nothing left.
+    /// Coordinates that are not finite, indices out of range, no triangle left, or more than `u32` can count.
     pub fn repaired(vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> Result<(Self, Vec<Repair>), MeshError> {
         check_counts(vertices.len(), triangles.len())?;
         let positions = check_coordinates(vertices)?;
@@ -92,22 +118,22 @@ impl Mesh {
 
         let mut repairs = vec![];
         let into = weld(&positions, &mut repairs);
-        let mut kept = drop_useless(triangles, &into, &positions, &mut repairs);
-        if kept.is_empty() {
+        let (mut corners, numbers) = drop_useless(triangles, &into, &positions, &mut repairs);
+        if corners.is_empty() {
             return Err(MeshError::Empty);
         }
-        orient(&mut kept, &positions, &mut repairs)?;
-        let mut corners: Vec<[u32; 3]> = kept.iter().map(|kept| kept.corners).collect();
-        let originals = split_bow_ties(&mut corners, positions.len(), &mut repairs)?;
+        let mut neighbours = part_edges(&corners, &mut repairs);
+        let mut turned = turn_to_agree(corners.len(), &neighbours);
+        cut_seams(&mut neighbours, &turned, &mut repairs);
+        let originals = split_vertices(&mut corners, &neighbours, positions.len(), &mut repairs)?;
+        turn_outwards(&mut turned, &corners, &positions, &originals);
+        for (t, _) in turned.iter().enumerate().filter(|(_, turned)| **turned) {
+            corners[t].swap(1, 2);
+            repairs.push(Repair::Turned { triangle: numbers[t] });
+        }
         let (vertices, triangles) = drop_unused(vertices, &originals, &corners, &into, &mut repairs);
         Ok((Mesh::new(&vertices, &triangles)?, repairs))
     }
-}
-
-/// A triangle that stays, with its first number.
-struct Kept {
-    corners: [u32; 3],
-    number: usize,
 }
 
 /// For each vertex, the first one at its place.
@@ -144,114 +170,110 @@ fn weld(positions: &[Vector3<f64>], repairs: &mut Vec<Repair>) -> Vec<u32> {
     into
 }
 
-/// Triangles with three different corners, an area, and no earlier twin.
+/// Triangles with three different corners, an area, and no earlier twin; and their first numbers.
 fn drop_useless(
     triangles: &[[u32; 3]],
     into: &[u32],
     positions: &[Vector3<f64>],
     repairs: &mut Vec<Repair>,
-) -> Vec<Kept> {
-    let welded = triangles.iter().map(|corners| corners.map(|i| into[i as usize]));
-    let mut kept: Vec<Kept> = vec![];
-    for (number, corners) in welded.enumerate() {
-        if check_triangle(number, &corners, positions).is_ok() {
-            kept.push(Kept { corners, number });
+) -> (Vec<[u32; 3]>, Vec<usize>) {
+    let (mut corners, mut numbers) = (vec![], vec![]);
+    for (number, triangle) in triangles.iter().enumerate() {
+        let welded = triangle.map(|i| into[i as usize]);
+        if check_triangle(number, &welded, positions).is_ok() {
+            corners.push(welded);
+            numbers.push(number);
         } else {
             repairs.push(Repair::DroppedFlat { triangle: number });
         }
     }
-    let corners: Vec<[u32; 3]> = kept.iter().map(|kept| kept.corners).collect();
-    let mut twin = vec![false; kept.len()];
+    let mut twin = vec![false; corners.len()];
     for (second, first) in duplicates(&corners) {
         twin[second] = true;
-        repairs.push(Repair::DroppedDuplicate { triangle: kept[second].number, of: kept[first].number });
+        repairs.push(Repair::DroppedDuplicate { triangle: numbers[second], of: numbers[first] });
     }
-    let mut twins = twin.into_iter();
-    kept.retain(|_| !twins.next().unwrap_or(false));
-    kept
+    corners.into_iter().zip(numbers).zip(twin).filter(|(_, twin)| !twin).map(|(triangle, _)| triangle).unzip()
 }
 
-/// Turns triangles until neighbours agree, then closed islands that are inside out.
-fn orient(kept: &mut [Kept], positions: &[Vector3<f64>], repairs: &mut Vec<Repair>) -> Result<(), MeshError> {
-    let corners: Vec<[u32; 3]> = kept.iter().map(|kept| kept.corners).collect();
-    let halves = half_edges(&corners);
-    let numbered = |half: &HalfEdge| HalfEdge { triangle: kept[half.triangle as usize].number as u32, ..*half };
-    if let Some(meeting) = at_edges(&halves).find(|meeting| meeting.len() > 2) {
-        return Err(non_manifold(&meeting.iter().map(numbered).collect::<Vec<_>>()));
-    }
+/// Those that stay neighbours: the sides of two triangles that are the only ones of their piece at an edge.
+fn part_edges(corners: &[[u32; 3]], repairs: &mut Vec<Repair>) -> Vec<[HalfEdge; 2]> {
+    let halves = half_edges(corners);
+    let pairs = at_edges(&halves).filter_map(|meeting| match meeting {
+        [a, b] => Some([a.triangle, b.triangle]),
+        _ => None,
+    });
+    let pieces = islands(corners.len(), pairs);
+    let piece = |half: &HalfEdge| pieces[half.triangle as usize];
 
-    // Neighbours, and whether they disagree.
-    let mut neighbours: Vec<Vec<(u32, bool)>> = vec![vec![]; kept.len()];
-    let mut open = vec![false; kept.len()];
+    let mut neighbours = vec![];
     for meeting in at_edges(&halves) {
-        match meeting {
-            [a, b] => {
-                neighbours[a.triangle as usize].push((b.triangle, a.forward == b.forward));
-                neighbours[b.triangle as usize].push((a.triangle, a.forward == b.forward));
+        if meeting.len() > 2 {
+            repairs.push(Repair::Parted { vertices: meeting[0].ends, triangles: meeting.len() });
+        }
+        let mut by_piece = meeting.to_vec();
+        by_piece.sort_by_key(piece);
+        for same in by_piece.chunk_by(|a, b| piece(a) == piece(b)) {
+            if let &[a, b] = same {
+                neighbours.push([a, b]);
             }
-            _ => open[meeting[0].triangle as usize] = true,
         }
     }
+    neighbours
+}
 
-    let mut turned: Vec<Option<bool>> = vec![None; kept.len()];
-    for first in 0..kept.len() {
-        if turned[first].is_some() {
-            continue;
-        }
-        turned[first] = Some(false);
-        let mut island = vec![first];
-        let mut next = 0;
-        while let Some(&triangle) = island.get(next) {
-            next += 1;
-            for &(neighbour, disagrees) in &neighbours[triangle] {
-                let neighbour = neighbour as usize;
-                if turned[neighbour].is_none() {
-                    turned[neighbour] = turned[triangle].map(|turned| turned != disagrees);
-                    island.push(neighbour);
+/// Which triangles to turn so that neighbours agree, where that is possible.
+fn turn_to_agree(triangles: usize, neighbours: &[[HalfEdge; 2]]) -> Vec<bool> {
+    // Neighbours, and whether they disagree.
+    let mut beside: Vec<Vec<(usize, bool)>> = vec![vec![]; triangles];
+    for [a, b] in neighbours {
+        let disagree = a.forward == b.forward;
+        beside[a.triangle as usize].push((b.triangle as usize, disagree));
+        beside[b.triangle as usize].push((a.triangle as usize, disagree));
+    }
+
+    let (mut turned, mut reached) = (vec![false; triangles], vec![false; triangles]);
+    for first in 0..triangles {
+        let mut walk = VecDeque::from([first]);
+        while let Some(triangle) = walk.pop_front() {
+            reached[triangle] = true;
+            for &(next, disagree) in &beside[triangle] {
+                if !std::mem::replace(&mut reached[next], true) {
+                    turned[next] = turned[triangle] != disagree;
+                    walk.push_back(next);
                 }
             }
         }
-        if island.iter().all(|&t| !open[t]) {
-            // Six times the volume, with the turns so far.
-            let origin = positions[corners[first][0] as usize];
-            let volume: f64 = island
-                .iter()
-                .map(|&t| {
-                    let [a, b, c] = corners[t].map(|i| positions[i as usize] - origin);
-                    let volume = a.cross(&b).dot(&c);
-                    if turned[t] == Some(true) { -volume } else { volume }
-                })
-                .sum();
-            if volume < 0.0 {
-                island.iter().for_each(|&t| turned[t] = turned[t].map(|turned| !turned));
-            }
-        }
     }
+    turned
+}
 
-    for meeting in at_edges(&halves) {
-        if let [a, b] = meeting {
-            let run = |half: &HalfEdge| half.forward != (turned[half.triangle as usize] == Some(true));
-            if run(a) == run(b) {
-                let triangle = kept[a.triangle as usize].number;
-                return Err(MeshError::OneSided { vertices: a.ends, triangle });
-            }
+/// Those that disagree even so are neighbours no more.
+///
+/// Around a vertex whose fan is closed, an even number of neighbours disagrees, so a cut goes through it or passes it:
+/// the triangles on its two sides never hang together around an end of it.
+fn cut_seams(neighbours: &mut Vec<[HalfEdge; 2]>, turned: &[bool], repairs: &mut Vec<Repair>) {
+    let forward = |half: &HalfEdge| half.forward != turned[half.triangle as usize];
+    neighbours.retain(|[a, b]| {
+        let agree = forward(a) != forward(b);
+        if !agree {
+            repairs.push(Repair::Cut { vertices: a.ends });
         }
-    }
-    for (kept, _) in kept.iter_mut().zip(&turned).filter(|(_, turned)| **turned == Some(true)) {
-        kept.corners.swap(1, 2);
-        repairs.push(Repair::Turned { triangle: kept.number });
-    }
-    Ok(())
+        agree
+    });
 }
 
 /// Gives each further fan of a vertex a copy of it. Returns, for each copy, the vertex that it copies.
-fn split_bow_ties(corners: &mut [[u32; 3]], vertices: usize, repairs: &mut Vec<Repair>) -> Result<Vec<u32>, MeshError> {
-    let halves = half_edges(corners);
-    let pairs = at_edges(&halves).filter_map(|meeting| match meeting {
-        [a, b] => Some((a.ends, [a.triangle, b.triangle])),
-        _ => None,
-    });
-    let fan_of = fans(corners, pairs);
+///
+/// Then at most two triangles share both ends of an edge, and they agree. A fan is a row or a ring of triangles of one
+/// piece, and neighbours are the only ones of their piece at an edge, so others there can only be the two ends of a row
+/// that comes back to where it began; and those of a row that agree around one end of the edge agree at it.
+fn split_vertices(
+    corners: &mut [[u32; 3]],
+    neighbours: &[[HalfEdge; 2]],
+    vertices: usize,
+    repairs: &mut Vec<Repair>,
+) -> Result<Vec<u32>, MeshError> {
+    let fan_of = fans(corners, neighbours.iter().map(|[a, b]| (a.ends, [a.triangle, b.triangle])));
 
     let mut first_fan: Vec<Option<u32>> = vec![None; vertices];
     let mut copy_of_fan: HashMap<u32, u32> = HashMap::new();
@@ -271,6 +293,78 @@ fn split_bow_ties(corners: &mut [[u32; 3]], vertices: usize, repairs: &mut Vec<R
     sorted.sort_unstable();
     repairs.extend(sorted.chunk_by(|a, b| a == b).map(|same| Repair::Split { vertex: same[0], copies: same.len() }));
     Ok(originals)
+}
+
+/// Turns closed islands that would be inside out, except cavities: those that were given so and lie within another.
+fn turn_outwards(turned: &mut [bool], corners: &[[u32; 3]], positions: &[Vector3<f64>], originals: &[u32]) {
+    let halves = half_edges(corners);
+    let pairs = at_edges(&halves).filter_map(|meeting| match meeting {
+        [a, b] => Some([a.triangle, b.triangle]),
+        _ => None,
+    });
+    let island_of = islands(corners.len(), pairs);
+    let mut open = vec![false; corners.len()];
+    for meeting in at_edges(&halves).filter(|meeting| meeting.len() == 1) {
+        open[island_of[meeting[0].triangle as usize] as usize] = true;
+    }
+    let position = |i: u32| match (i as usize).checked_sub(positions.len()) {
+        Some(copy) => positions[originals[copy] as usize],
+        None => positions[i as usize],
+    };
+
+    let mut closed: BTreeMap<u32, Closed> = BTreeMap::new();
+    for (t, corners) in corners.iter().enumerate().filter(|(t, _)| !open[island_of[*t] as usize]) {
+        let [a, b, c] = corners.map(position);
+        let corners = if turned[t] { [a, c, b] } else { [a, b, c] };
+        let island = closed.entry(island_of[t]).or_default();
+        island.triangles.push(corners);
+        island.as_given &= !turned[t];
+    }
+    let inside_out: Vec<u32> = closed
+        .iter()
+        .filter(|(_, island)| island.volume() < 0.0)
+        .filter(|(number, island)| {
+            let around =
+                || closed.iter().any(|(other, shell)| other != *number && shell.contains(island.triangles[0][0]));
+            !(island.as_given && around())
+        })
+        .map(|(&number, _)| number)
+        .collect();
+    for (turned, island) in turned.iter_mut().zip(&island_of) {
+        *turned ^= inside_out.binary_search(island).is_ok();
+    }
+}
+
+/// An island without boundary.
+struct Closed {
+    triangles: Vec<[Vector3<f64>; 3]>,
+    /// No triangle was turned.
+    as_given: bool,
+}
+
+impl Default for Closed {
+    fn default() -> Self {
+        Closed { triangles: vec![], as_given: true }
+    }
+}
+
+impl Closed {
+    /// Six times the volume.
+    fn volume(&self) -> f64 {
+        let origin = self.triangles[0][0];
+        self.triangles.iter().map(|t| t.map(|x| x - origin)).map(|[a, b, c]| a.cross(&b).dot(&c)).sum()
+    }
+
+    /// Whether the surface goes around a point: whether the solid angles of its triangles add up to 4π, not to 0.
+    fn contains(&self, point: Vector3<f64>) -> bool {
+        // tan(Ω/2) = a · (b x c) / (|a| |b| |c| + (a · b) |c| + (b · c) |a| + (c · a) |b|)   (van Oosterom, Strackee 1983)
+        let half_angle = |[a, b, c]: [Vector3<f64>; 3]| {
+            let [l, m, n] = [a.norm(), b.norm(), c.norm()];
+            a.dot(&b.cross(&c)).atan2(l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m)
+        };
+        let seen = self.triangles.iter().map(|t| t.map(|x| x - point));
+        seen.map(half_angle).sum::<f64>().abs() > std::f64::consts::PI
+    }
 }
 
 /// Vertices that are in triangles, renumbered in their order.

@@ -69,15 +69,13 @@ pub(crate) fn edges(triangles: &[[u32; 3]]) -> Result<Vec<Edge>, MeshError> {
                 let (first, second) = (one.triangle as usize, two.triangle as usize);
                 return Err(MeshError::Flipped { vertices: [low, high], first, second });
             }
-            _ => return Err(non_manifold(meeting)),
+            _ => {
+                let triangles = meeting.iter().map(|half| half.triangle as usize).collect();
+                return Err(MeshError::NonManifoldEdge { vertices: [low, high], triangles });
+            }
         });
     }
     Ok(edges)
-}
-
-pub(crate) fn non_manifold(meeting: &[HalfEdge]) -> MeshError {
-    let triangles = meeting.iter().map(|half| half.triangle as usize).collect();
-    MeshError::NonManifoldEdge { vertices: meeting[0].ends, triangles }
 }
 
 /// Things that are joined step by step. A set is known by its smallest member.

@@ -100,6 +100,79 @@ fn a_cylinder_has_the_volume_of_its_polygon_and_converges() {
     assert_second_order(&errors[1..], 0.25);
 }
 
+/// A third of the prism over the base, whose polygon is known exactly; the apex is up.
+#[test]
+fn a_cone_has_the_volume_of_its_pyramid_and_converges() {
+    let (length, radius) = (1.5, 0.2);
+    let exact = PI * radius * radius * length / 3.0;
+    let mut errors = vec![];
+    for segments in [3u32, 6, 12, 24, 48] {
+        let mesh = Mesh::cone(length, radius, segments).unwrap();
+        let n = f64::from(segments);
+        let polygon = 0.5 * n * (2.0 * PI / n).sin() * radius * radius;
+        assert_closed(&mesh, polygon * length / 3.0, 1e-13);
+        errors.push(exact - mesh.volume().unwrap());
+        let [low, high] = mesh.bounds();
+        assert_eq!([low[1], high[1]], [-0.75, 0.75]);
+        assert!(mesh.vertices().iter().filter(|x| x.y > 0.0).all(|x| x.x == 0.0 && x.z == 0.0));
+    }
+    assert_second_order(&errors[1..], 0.25);
+}
+
+/// A paraboloid y = r² under a lid at y = 1: V = π/2. Chords lie inside in both directions, so both are refined.
+#[test]
+fn the_volume_of_a_surface_of_revolution_converges_with_second_order() {
+    let mut errors = vec![];
+    for n in [2u32, 4, 8, 16, 32] {
+        let curve = (0..=n).map(|i| f64::from(i) / f64::from(n)).map(|r| [r, r * r]);
+        let profile: Vec<[f64; 2]> = curve.chain([[0.0, 1.0]]).collect();
+        let mesh = Mesh::revolved(&profile, 4 * n).unwrap();
+        assert_closed(&mesh, 0.5 * PI, 0.4);
+        assert_eq!(mesh.vertices().len() as u32, 2 + 4 * n * n);
+        assert_eq!(mesh.vertices()[1].z, 0.0);
+        assert!(mesh.vertices()[1].x > 0.0);
+        errors.push(0.5 * PI - mesh.volume().unwrap());
+
+        // Downwards, outside is inside.
+        let down: Vec<[f64; 2]> = profile.iter().rev().copied().collect();
+        approx::assert_relative_eq!(
+            Mesh::revolved(&down, 4 * n).unwrap().volume().unwrap(),
+            -mesh.volume().unwrap(),
+            max_relative = 1e-13
+        );
+    }
+    assert_second_order(&errors[1..], 0.35);
+}
+
+#[test]
+fn a_profile_that_cannot_be_turned_is_refused_by_point() {
+    let good = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    assert!(Mesh::revolved(&good, 3).is_ok());
+    for (point, found) in [
+        (0, [0.1, 0.0]),
+        (3, [-0.1, 1.0]),
+        (0, [f64::NAN, 0.0]),
+        (1, [0.0, 0.0]),
+        (2, [-1.0, 1.0]),
+        (2, [f64::INFINITY, 1.0]),
+        (1, [1.0, f64::NAN]),
+        (3, [0.0, 1e300]),
+    ] {
+        let mut profile = good;
+        profile[point] = found;
+        let error = Mesh::revolved(&profile, 8).unwrap_err();
+        assert!(matches!(error, MeshError::Profile { point: named, .. } if named == point), "{found:?}: {error}");
+    }
+    for few in 0..3 {
+        assert!(matches!(Mesh::revolved(&good[..few], 8), Err(MeshError::Resolution { .. })));
+    }
+    for segments in [0, 2, 4097, u32::MAX] {
+        assert!(matches!(Mesh::revolved(&good, segments), Err(MeshError::Resolution { .. })));
+    }
+    // A point twice.
+    assert!(matches!(Mesh::revolved(&[good[0], good[1], good[1], good[3]], 8), Err(MeshError::ZeroArea { .. })));
+}
+
 #[test]
 fn a_grid_hangs_from_the_origin_and_knows_its_sides() {
     let mesh = Mesh::grid([4, 3], [2.0, 1.5]).unwrap();
@@ -135,6 +208,8 @@ fn absurd_arguments_are_errors() {
             Mesh::capsule(1.0, bad, 8),
             Mesh::cylinder(bad, 1.0, 8),
             Mesh::cylinder(1.0, bad, 8),
+            Mesh::cone(bad, 1.0, 8),
+            Mesh::cone(1.0, bad, 8),
         ];
         for result in all {
             assert!(matches!(result, Err(MeshError::Size { .. })), "{bad}: {result:?}");
@@ -148,6 +223,7 @@ fn absurd_arguments_are_errors() {
         Mesh::capsule(1.0, 1.0, 3),
         Mesh::cylinder(1.0, 1.0, 2),
         Mesh::cylinder(1.0, 1.0, u32::MAX),
+        Mesh::cone(1.0, 1.0, 2),
     ];
     for result in all {
         assert!(matches!(result, Err(MeshError::Resolution { .. })), "{result:?}");

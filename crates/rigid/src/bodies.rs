@@ -15,11 +15,10 @@ use crate::{
     body::{Body, Role, Script},
     convert,
     follow::{PairRules, StandIn},
-    mesh::Mesh,
     parameters::Parameters,
     state::State,
     step::Undo,
-    surfaces::tessellate,
+    surfaces::{Skin, tessellate},
 };
 
 /// A world of rigid bodies.
@@ -242,7 +241,7 @@ impl RigidBodies {
             Some(place) => *place,
             None => *collider.position(),
         };
-        let Some(Mesh { mut vertices, triangles, open }) = tessellate(collider.shape(), &place) else { return };
+        let Some(Skin { mut vertices, triangles, open }) = tessellate(collider.shape(), &place) else { return };
         if let Some(body) = free {
             let centre = self.state.bodies[body].local_center_of_mass();
             vertices.iter_mut().for_each(|v| *v = (Vector::from_array(*v) - centre).to_array());
@@ -252,7 +251,7 @@ impl RigidBodies {
             carrier: Carrier::Frame(frame),
             vertices,
             triangles,
-            two_sided: open.is_some(),
+            two_sided: open,
             friction,
             restitution,
             thickness,

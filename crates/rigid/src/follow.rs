@@ -9,7 +9,7 @@ use partita_simulator::{
 };
 use rapier3d_f64::{
     math::{MAX_MANIFOLD_POINTS, Pose, Rotation, Vector},
-    parry::shape::{SharedShape, TriMeshFlags},
+    parry::shape::SharedShape,
     prelude::{
         ActiveHooks, ColliderBuilder, ColliderHandle, ContactModificationContext, ContactPair, FrictionModel,
         GenericJointBuilder, ImpulseJointHandle, JointAxesMask, PairFilterContext, PhysicsHooks, RigidBody,
@@ -21,7 +21,7 @@ use crate::{
     RigidBodies,
     bodies::{Target, centre_of},
     convert::{rotation, vector},
-    mesh::{Mesh, is_convex, repaired},
+    mesh::{Solid, is_convex, rapier_mesh, rapier_vertices, repaired},
     shape::check_points,
 };
 
@@ -170,8 +170,8 @@ impl RigidBodies {
                 debug_assert!(matches!(surface.carrier, Carrier::Frame(_)), "`check_guides` refuses others");
                 let of = format!("guide {number}, surface `{}`", surface.name);
                 check_points(&of, &surface.vertices)?;
-                let mesh = repaired(&of, &surface.vertices, &surface.triangles)?;
-                let shape = obstacle_shape(&of, mesh, surface.two_sided, *thickness)?;
+                let solid = repaired(&of, &surface.vertices, &surface.triangles)?;
+                let shape = obstacle_shape(&of, &solid, surface.two_sided, *thickness)?;
                 let body_of = |handle: &HandleId| match self.targets[handle.index as usize] {
                     Target::Frame(body) | Target::Point(body, _) => Some(body),
                     Target::World => None,
@@ -307,25 +307,19 @@ impl RigidBodies {
 ///
 /// The thickness of a solid is rounded onto it: with a `contact_skin` of more than 2 cm rapier loses
 /// contact points of hulls, and what lies on them rocks.
-fn obstacle_shape(of: &str, mesh: Mesh, two_sided: bool, thickness: f64) -> Result<SharedShape, SimulatorError> {
-    let vertices: Vec<_> = mesh.vertices.iter().map(|&v| Vector::from_array(v)).collect();
-    if !two_sided && is_convex(&mesh) {
-        let solid = if thickness > 0.0 {
+fn obstacle_shape(of: &str, solid: &Solid, two_sided: bool, thickness: f64) -> Result<SharedShape, SimulatorError> {
+    if !two_sided && is_convex(solid) {
+        let vertices = rapier_vertices(&solid.mesh);
+        let hull = if thickness > 0.0 {
             SharedShape::round_convex_hull(&vertices, thickness)
         } else {
             SharedShape::convex_hull(&vertices)
         };
-        if let Some(solid) = solid {
-            return Ok(solid);
+        if let Some(hull) = hull {
+            return Ok(hull);
         }
     }
-    let flags = if mesh.open.is_none() && !two_sided {
-        TriMeshFlags::ORIENTED | TriMeshFlags::FIX_INTERNAL_EDGES
-    } else {
-        TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED
-    };
-    SharedShape::trimesh_with_flags(vertices, mesh.triangles, flags)
-        .map_err(|error| SimulatorError::refused(of, error, "a mesh rapier takes"))
+    rapier_mesh(of, solid, two_sided)
 }
 
 /// Reactions as the report has them.

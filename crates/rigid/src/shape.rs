@@ -3,18 +3,20 @@
 use partita_simulator::SimulatorError;
 use rapier3d_f64::{
     math::{Pose, Vector},
-    parry::shape::{SharedShape, TriMeshFlags},
+    parry::shape::SharedShape,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     convert::turn_y_to,
-    mesh::{Mesh, repaired},
+    mesh::{rapier_mesh, repaired},
 };
 
 /// Sizes and coordinates that keep their squares and their inverses well inside `f64` [m].
 const SMALLEST: f64 = 1.0e-6;
 pub(crate) const FARTHEST: f64 = 1.0e9;
+/// Longest by shortest length of a shape [-].
+const SLENDEREST: f64 = 1.0e8;
 
 /// The shape of a body, in the body's own axes, around its own origin. **Sizes are full sizes**,
 /// never halves; radii are radii.
@@ -109,8 +111,9 @@ impl Shape {
         Self::Hull { points: points.into() }
     }
 
-    /// A triangle mesh. Vertices at one place are joined, and triangles without area, twice the same
-    /// or turned the wrong way are repaired; what cannot be repaired is refused with its number.
+    /// A triangle mesh. Vertices at one place are joined, triangles without area or twice the same are
+    /// dropped, those turned the wrong way turned, and where too many meet at an edge they are parted
+    /// ([`partita_mesh::Mesh::repaired`]); what cannot be repaired is refused with its number.
     pub fn mesh(vertices: impl Into<Vec<[f64; 3]>>, triangles: impl Into<Vec<[u32; 3]>>) -> Self {
         Self::Mesh { vertices: vertices.into(), triangles: triangles.into() }
     }
@@ -125,6 +128,7 @@ impl Shape {
                 size.iter()
                     .zip(["x", "y", "z"])
                     .try_for_each(|(&s, axis)| check_size(of, &format!("size {axis}"), s))?;
+                check_slenderness(of, size)?;
                 Ok(SharedShape::cuboid(0.5 * size[0], 0.5 * size[1], 0.5 * size[2]))
             }
             Self::Ball { radius } => {
@@ -134,18 +138,21 @@ impl Shape {
             Self::Capsule { axis, length, radius } => {
                 check_size(of, "length", *length)?;
                 check_size(of, "radius", *radius)?;
+                check_slenderness(of, &[*length, *radius])?;
                 let end = along(of, *axis)? * (0.5 * length);
                 Ok(SharedShape::capsule(-end, end, *radius))
             }
             Self::Cylinder { axis, length, radius } => {
                 check_size(of, "length", *length)?;
                 check_size(of, "radius", *radius)?;
+                check_slenderness(of, &[*length, *radius])?;
                 along(of, *axis)?;
                 Ok(SharedShape::cylinder(0.5 * length, *radius))
             }
             Self::Hull { points } => hull(of, points),
             Self::Mesh { vertices, triangles } => {
-                let mesh = self.mesh_of(of, vertices, triangles)?;
+                check_points(of, vertices)?;
+                let mesh = repaired(of, vertices, triangles)?;
                 if solid && let Some(fault) = &mesh.open {
                     return Err(SimulatorError::refused(
                         format!("{of}, mesh"),
@@ -153,14 +160,7 @@ impl Shape {
                         "a closed orientable mesh (or `Shape::hull` of its vertices, or a fixed body)",
                     ));
                 }
-                let flags = if mesh.open.is_none() {
-                    TriMeshFlags::ORIENTED | TriMeshFlags::FIX_INTERNAL_EDGES
-                } else {
-                    TriMeshFlags::FIX_INTERNAL_EDGES_TWO_SIDED
-                };
-                let vertices = mesh.vertices.iter().map(|&v| Vector::from_array(v)).collect();
-                SharedShape::trimesh_with_flags(vertices, mesh.triangles, flags)
-                    .map_err(|error| SimulatorError::refused(format!("{of}, mesh"), error, "a mesh rapier takes"))
+                rapier_mesh(&format!("{of}, mesh"), &mesh, false)
             }
         }
     }
@@ -172,11 +172,6 @@ impl Shape {
             _ => Pose::IDENTITY,
         }
     }
-
-    fn mesh_of(&self, of: &str, vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> Result<Mesh, SimulatorError> {
-        check_points(of, vertices)?;
-        repaired(of, vertices, triangles)
-    }
 }
 
 fn check_size(of: &str, field: &str, size: f64) -> Result<(), SimulatorError> {
@@ -184,6 +179,16 @@ fn check_size(of: &str, field: &str, size: f64) -> Result<(), SimulatorError> {
         return Ok(());
     }
     Err(SimulatorError::refused(format!("{of}, {field} [m]"), size, format!("from {SMALLEST:e} to {FARTHEST:e}")))
+}
+
+/// Triangles of the surface have an area to compute with.
+fn check_slenderness(of: &str, lengths: &[f64]) -> Result<(), SimulatorError> {
+    let (shortest, longest) = lengths.iter().fold((f64::MAX, 0.0f64), |(low, high), &s| (low.min(s), high.max(s)));
+    if longest <= SLENDEREST * shortest {
+        return Ok(());
+    }
+    let expected = format!("within a factor of {SLENDEREST:e} of each other");
+    Err(SimulatorError::refused(format!("{of}, sizes [m]"), format!("{lengths:?}"), expected))
 }
 
 pub(crate) fn check_points(of: &str, points: &[[f64; 3]]) -> Result<(), SimulatorError> {

@@ -232,6 +232,42 @@ fn broken_meshes_are_repaired_where_that_is_clear() {
     }
 }
 
+/// A body so thin that its surface would be of triangles without area is no body.
+#[test]
+fn shapes_far_longer_than_wide_are_refused() {
+    let mut rigid = RigidBodies::new("rigid");
+    let thin = [Shape::cuboid([1e3, 1e-6, 1.0]), Shape::capsule_x(1e3, 1e-6), Shape::cylinder_z(1e-6, 1e3)];
+    for shape in thin {
+        let error = refusal(rigid.add("thin", Body::fixed(shape)));
+        assert!(error.contains("thin") && error.contains("1000.0") && error.contains("1e8"), "{error}");
+    }
+    for (name, shape) in [
+        ("box", Shape::cuboid([99.0, 1e-6, 1.0])),
+        ("rod", Shape::capsule_x(99.0, 1e-6)),
+        ("disc", Shape::cylinder_z(1e-6, 99.0)),
+    ] {
+        rigid.add(name, Body::fixed(shape)).unwrap();
+    }
+    assert_eq!(rigid.surfaces().len(), 3);
+}
+
+/// Boxes that touch along an edge, where four triangles then meet, are two closed boxes: one body of twice the mass.
+#[test]
+fn boxes_that_touch_along_an_edge_may_move() {
+    let (mut vertices, mut triangles) = cube();
+    triangles.extend(triangles.clone().iter().map(|t| t.map(|v| v + 8)));
+    vertices.extend(vertices.clone().iter().map(|[x, y, z]| [x + 0.4, y + 0.4, *z]));
+    let mut rigid = RigidBodies::new("rigid");
+    let shape = Shape::mesh(vertices, triangles);
+    rigid.add("boxes", Body::dynamic(shape).at([0.0, 1.0, 0.0]).density(500.0)).unwrap();
+    assert!((rigid.ledger().unwrap().mass - 64.0).abs() < 1e-9);
+    assert!(!rigid.surfaces()[0].two_sided && rigid.surfaces()[0].triangles.len() == 24);
+}
+
+fn edge_between(a: u32, b: u32) -> String {
+    format!("the edge between vertices {a} and {b}")
+}
+
 /// X2, X3, X9: what cannot be repaired is refused for a body that moves, with the edge or number; a fixed
 /// body may be an open sheet, and is met from both sides.
 #[test]
@@ -255,11 +291,22 @@ fn open_and_tangled_meshes_are_refused_for_moving_bodies_only() {
             [[a, b, c], [b, d, c]]
         })
         .collect();
-    for (vertices, triangles) in [(vertices.clone(), hole), (vertices.clone(), fin), (moebius, band)] {
+    // A vertex before that no triangle uses shifts the numbers of those that stay, not those that are told.
+    let unused: Vec<[f64; 3]> = [[[9.0; 3]].as_slice(), &vertices].concat();
+    let shifted = hole.iter().map(|t| t.map(|v| v + 1)).collect();
+    let [a, b, c] = triangles[4];
+    let hole_at = |v: u32| [(a, b), (b, c), (c, a)].map(|(i, j)| edge_between(v + i.min(j), v + i.max(j)));
+    let cases = [
+        (vertices.clone(), hole, hole_at(0).to_vec()),
+        (unused, shifted, hole_at(1).to_vec()),
+        (vertices.clone(), fin, vec![edge_between(0, 1)]),
+        (moebius, band, vec!["a twist at the edge between vertices".into()]),
+    ];
+    for (vertices, triangles, words) in cases {
         let mut rigid = RigidBodies::new("rigid");
         let shape = Shape::mesh(vertices, triangles);
         let error = refusal(rigid.add("moving", Body::dynamic(shape.clone())));
-        assert!(error.contains("edge between vertices") && error.contains("hull"), "{error}");
+        assert!(words.iter().any(|word| error.contains(word)) && error.contains("hull"), "{error}");
         rigid.add("fixed", Body::fixed(shape)).unwrap();
         assert!(rigid.surfaces()[0].two_sided);
         let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.05)).at([0.05, 1.0, 0.03])).unwrap();
