@@ -2,7 +2,9 @@
 //!
 //! A leg is swept as the straight segment from its begin to its end (the chord of the parabola), and no
 //! position is ever reached but along a swept segment: a contact stops the particle [`STANDOFF`] before
-//! the surface, on the way that it came. So nothing is leaked by pushing particles out of surfaces.
+//! the surface, on the way that it came. So nothing is leaked by pushing particles out of surfaces. One
+//! that was caught between closing surfaces, and is a little inside of one when they part, is held by that
+//! one and led out, a few micrometres a step and swept as well.
 
 use nalgebra::Vector3;
 use partita_simulator::Motion;
@@ -12,7 +14,7 @@ use crate::{
     crossing::{Crossing, first_crossing, is_inside, weights},
     fly::{Flight, Leg},
     response::{Contact, bounce, hold},
-    triangles::{STANDOFF, Swept, Triangles, normal},
+    triangles::{CAUGHT, STANDOFF, Swept, Triangles, normal},
 };
 
 /// After so many contacts in one step a particle does not bounce any more, so that it comes to rest.
@@ -143,7 +145,8 @@ impl Surroundings<'_> {
     }
 
     /// Contacts that are there at the begin: places within the standoff (or within the distance that
-    /// is kept) that the leg goes towards. A resting particle finds its surface here, without moving.
+    /// is kept, or in which it was caught) that the leg goes towards. A resting particle finds its
+    /// surface here, without moving.
     #[allow(clippy::too_many_arguments)]
     fn touch(
         &self,
@@ -167,10 +170,14 @@ impl Surroundings<'_> {
             let height = (x - corners[0]).dot(&outward);
             let side = if obstacle.two_sided && height < 0.0 { -1.0 } else { 1.0 };
             let height = side * height;
-            if !(-STANDOFF..=obstacle.distance + 2.0 * STANDOFF).contains(&height) {
+            let lowest = if obstacle.two_sided { -STANDOFF } else { -CAUGHT };
+            if !(lowest..=obstacle.distance + 2.0 * STANDOFF).contains(&height) {
                 continue;
             }
             let Some(weights) = weights(&corners.map(|c| c - x)).filter(is_inside) else { continue };
+            if height < -STANDOFF && self.is_outside(x, f, swept.obstacle, -height, &e.near) {
+                continue;
+            }
             // Deeper than the distance to keep, it stays as deep as it is.
             let offset = side * obstacle.distance.min(height - STANDOFF).max(0.0);
             let contact = self.contact(k, weights, offset, side * outward);
@@ -178,6 +185,18 @@ impl Surroundings<'_> {
                 *v += self.respond(contact, x, v, f, fields, false, e);
             }
         }
+    }
+
+    /// Whether a face of the obstacle nearer than `depth` has the point on its outer side: then it is
+    /// not caught behind a farther one, but beyond a part thinner than that.
+    fn is_outside(&self, x: &Vector3<f64>, f: f64, obstacle: u32, depth: f64, near: &[u32]) -> bool {
+        near.iter().map(|&k| &self.triangles.swept[k as usize]).filter(|swept| swept.obstacle == obstacle).any(
+            |swept| {
+                let corners = swept.corners(f, 0.0);
+                let height = (x - corners[0]).dot(&normal(&corners));
+                (0.0..depth).contains(&height) && weights(&corners.map(|c| c - x)).is_some_and(|w| is_inside(&w))
+            },
+        )
     }
 
     /// Velocity change at a new contact; from then on it is held unless the particle bounces off.

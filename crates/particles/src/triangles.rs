@@ -15,6 +15,10 @@ use partita_simulator::{Carrier, Guide, HandleState, Motion, SimulatorError, Sur
 /// 1 km), far below what can be seen. Everything thinner than this is not resolved.
 pub(crate) const STANDOFF: f64 = 1e-5;
 
+/// A particle no deeper than this behind a one-sided surface was caught there, between surfaces that
+/// closed, and belongs outside `[m]`: rigid bodies overlap by about as much where they press on each other.
+pub(crate) const CAUGHT: f64 = 1e-3;
+
 /// Coordinates beyond this `[m]` are refused: products of them must stay finite.
 const FARTHEST: f64 = 1e50;
 
@@ -175,7 +179,7 @@ impl Triangles {
     /// Box around all that a swept triangle can touch.
     fn bounds(&self, triangle: u32) -> Aabb {
         let swept = &self.swept[triangle as usize];
-        let reach = self.obstacles[swept.obstacle as usize].distance + 2.0 * STANDOFF;
+        let reach = CAUGHT.max(self.obstacles[swept.obstacle as usize].distance + 2.0 * STANDOFF);
         let [a, b] = [&swept.begin, &swept.end].map(|[p, q, r]| (p.inf(q).inf(r), p.sup(q).sup(r)));
         let (low, high) = (a.0.inf(&b.0).add_scalar(-reach), a.1.sup(&b.1).add_scalar(reach));
         Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z))

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use nalgebra::Vector3;
 use partita_particles::{Integration, Particles};
-use partita_simulator::{Guide, Inputs, Simulator, Surface};
+use partita_simulator::{Guide, Inputs, Simulator, Surface, Wrench};
 use proptest::prelude::*;
 
 /// Standoff of a particle from a face [m], by the crate's documentation.
@@ -501,4 +501,47 @@ proptest! {
             prop_assert!(depth >= 0.0, "{depth} m outside");
         }
     }
+}
+
+/// Block and ceiling close in on particles and overlap by 0.4 mm (as rigid bodies do): the particles,
+/// pulled up by a load meanwhile, or not, are caught inside of one of the two. Then these part, and the
+/// particles come to lie on the block.
+#[test]
+fn who_was_caught_between_closing_bodies_is_outside_when_they_part() {
+    let (overlap, dt) = (4e-4, 1.0 / 240.0);
+    let mut deepest = [0.0_f64; 2];
+    // Shares of the block in closing and in opening, and the load over the weight.
+    for (closing, opening, load) in
+        [(1.0, 0.0, 0.0), (0.5, 0.2, 0.0), (1.0, 0.0, 2.0), (0.5, 0.2, 2.0), (0.0, 1.0, 2.0)]
+    {
+        let mut p = Particles::new("p");
+        for i in 0..9 {
+            p.add([0.05 * f64::from(i % 3 - 1), 1e-5, 0.04 * f64::from(i / 3 - 1)], [0.0; 3]).unwrap();
+        }
+        p.follow(vec![obstacle(cuboid([1.0, 0.5, 1.0], false), 0.5, 0.0); 2]).unwrap();
+        let weight = p.parameters().mass * G;
+        let lifted: Vec<_> = p.handles().iter().map(|h| (h, Wrench::force([0.0, load * weight, 0.0]))).collect();
+        let faces = |step: i32| {
+            let closed = (0.1 + overlap) * f64::from(step.min(100)) / 100.0;
+            let open = 0.1 * f64::from((step - 200).max(0)) / 100.0;
+            [closing * closed - opening * open, 0.1 - (1.0 - closing) * closed + (1.0 - opening) * open]
+        };
+        for step in 0..600 {
+            let (here, there) = (faces(step), faces(step + 1));
+            let moving = |i: usize| {
+                let speed = (there[i] - here[i]) / dt;
+                let at = |y| frame([0.0, y + [-0.25, 0.25][i], 0.0], [0.0, speed, 0.0], [0.0; 3], [0.0; 3]);
+                motion(at(here[i]), at(there[i]))
+            };
+            let loads = if step < 150 { lifted.clone() } else { vec![] };
+            p.step(dt, &Inputs { loads, ..with(vec![moving(0), moving(1)]) }).unwrap();
+            for x in p.positions() {
+                deepest = [deepest[0].max(there[0] - x.y), deepest[1].max(x.y - there[1])];
+            }
+        }
+        let heights: Vec<f64> = p.positions().iter().map(|x| x.y - faces(600)[0]).collect();
+        let on_top = heights.iter().all(|height| (0.0..3e-5).contains(height));
+        assert!(on_top, "shares {closing}, {opening}, load {load}: {heights:?}");
+    }
+    assert!(deepest.iter().all(|depth| (overlap..overlap + 3e-5).contains(depth)), "{deepest:?}");
 }
