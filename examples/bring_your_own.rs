@@ -1,30 +1,33 @@
 //! You will see crates, a ball and a log drop into a pond and float as Archimedes says. The pond is
 //! a simulator written here, in under 80 lines; rapier knows nothing of it.
 
-use std::{any::Any, process::ExitCode};
+use std::{any::Any, process::ExitCode, sync::Arc};
 
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita::simulator::*;
-use partita_report::{self as report, Bound, Camera, Colour, Drawing, Film, Look, Options, Report};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+
+/// Of the basin `[m²]`.
+const AREA: f64 = 12.0;
 
 /// Still water in a basin: it presses on whatever dips in and rises as much as that displaces.
 struct Pond {
     table: HandleTable,
-    area: f64,
+    surfaces: [Arc<Surface>; 1],
     guides: Vec<Guide>,
     state: (f64, f64), // time `[s]`, level `[m]`
 }
 
 impl Pond {
     fn of(&self) -> Identity {
-        Identity::new(&self.table, &(self.area, &self.guides))
+        Identity::new(&self.table, &(&self.surfaces, &self.guides))
     }
 
     /// Adds the force, and torque about the body's centre, of the pressure ρ g d on one triangle, and
-    /// returns the volume above it. Exact: the part below the level is cut into triangles, on which pressure
+    /// the volume above it. Exact: the part below the level is cut into triangles, on which pressure
     /// times arm is quadratic, so that the middles of their edges integrate it. Drag is 200 N s/m³.
-    fn press(&self, [a, b, c]: [Vector3<f64>; 3], body: &HandleState, sum: &mut Wrench) -> f64 {
+    fn press(&self, [a, b, c]: [Vector3<f64>; 3], body: &HandleState, sum: &mut Wrench, volume: &mut f64) {
         let [centre, v, w] = [body.position, body.velocity, body.spin].map(Vector3::from);
         let depth = |x: &Vector3<f64>| self.state.1 - x.y;
         let mut wet = Vec::new();
@@ -33,18 +36,15 @@ impl Pond {
             wet.extend((dp > 0.0).then_some(p));
             wet.extend((dp * dq < 0.0).then(|| p + dp / (dp - dq) * (q - p)));
         }
-        let mut displaced = 0.0;
         for i in 2..wet.len() {
             let (p, q, r) = (wet[0], wet[i - 1], wet[i]);
             let area = 0.5 * (q - p).cross(&(r - p));
             for x in [0.5 * (p + q), 0.5 * (q + r), 0.5 * (r + p)] {
-                let drag = 200.0 * area.norm() * (v + w.cross(&(x - centre)));
-                let force = -(1000.0 * 9.81 * depth(&x) * area + drag) / 3.0;
+                let force = -(9810.0 * depth(&x) * area + 200.0 * area.norm() * (v + w.cross(&(x - centre)))) / 3.0;
                 *sum += Wrench { linear: force.into(), angular: (x - centre).cross(&force).into() };
-                displaced -= depth(&x) * area.y / 3.0;
+                *volume -= depth(&x) * area.y / 3.0;
             }
         }
-        displaced
     }
 }
 
@@ -61,6 +61,9 @@ impl Simulator for Pond {
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
         self.table.read_with(handles, out, |_| HandleState::point([0.0, self.state.1, 0.0], [0.0; 3]))
     }
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &self.surfaces
+    }
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &self.guides, dt, inputs)?;
         let (mut reactions, mut displaced) = (Vec::new(), 0.0);
@@ -68,11 +71,11 @@ impl Simulator for Pond {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { continue };
             let (x, mut sum) = (surface.posed(&motion.end), Wrench::ZERO);
             for corners in &surface.triangles {
-                displaced += self.press(corners.map(|i| x[i as usize].into()), &motion.end[0], &mut sum);
+                self.press(corners.map(|i| x[i as usize].into()), &motion.end[0], &mut sum, &mut displaced);
             }
             reactions.push(Reaction { guide: number as u32, carrier: 0, impulse: sum.scaled(dt) });
         }
-        self.state = (self.state.0 + dt, displaced / self.area);
+        self.state = (self.state.0 + dt, displaced / AREA);
         Ok(StepReport { reactions, ..StepReport::new(self.state.0) })
     }
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
@@ -117,30 +120,27 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
         "log",
         Body::dynamic(Shape::cylinder_x(1.6, 0.14)).density(600.0).at([0.3, 2.4, 0.9]).turned([0.0, 0.0, 1.0], 0.5),
     )?;
-    let pond = Pond { table: HandleTable::new("pond", "pond"), area: 12.0, guides: Vec::new(), state: (0.0, 0.0) };
+    let side = 0.5 * AREA.sqrt();
+    for (i, [x, z]) in [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]].into_iter().enumerate() {
+        let size: [f64; 2] = [x, z].map(|along| if along == 0.0 { 2.0 * side + 0.2 } else { 0.1 });
+        let wall = Body::fixed(Shape::cuboid([size[0], 0.7, size[1]]));
+        rigid.add(&format!("wall {i}"), wall.at([x * (side + 0.05), -0.15, z * (side + 0.05)]))?;
+    }
+    let pond = pond(side)?;
 
     let mut scene = Scene::new(Rate::hz(240));
-    scene.contact("pond", "rigid");
+    scene.contact("pond", "rigid").only(["crate 0", "crate 1", "crate 2", "ball", "log"]);
     scene.add(rigid).add(pond);
     let mut run = scene.build()?;
 
-    let mut film = Film::new(report::FilmSettings { still_frame: Some(72), ..Default::default() }, camera())?;
-    let progress = report.progress(seconds);
-    run.each_window(seconds, |run| -> Result<(), Failure> {
-        progress.update(run.time(), "");
-        if film.is_due(run.time()) {
-            film.frame(&draw(run)?)?;
-        }
-        Ok(())
-    })?;
-    progress.finish();
+    let recording = report.record(&mut run, seconds, scenery())?;
 
     let ledger = run.ledgers().swap_remove(0);
     report.check("books: used + pending - got", ledger.closure(), Bound::at_most(1e-12), "of the impulses");
     let level = run.look("pond", |pond: &Pond| pond.state.1)?;
     let bodies: f64 =
         crates.iter().map(|&(_, density)| density * 0.125).sum::<f64>() + 250.0 * 0.06545 + 600.0 * 0.09852;
-    let floats = level / (bodies / 1000.0 / 12.0);
+    let floats = level / (bodies / 1000.0 / AREA);
     let mut fastest: f64 = 0.0;
     for body in crates.iter().map(|row| row.0).chain([ball, log]) {
         fastest = fastest.max(Vector3::from(run.state(body)?.velocity).norm());
@@ -154,35 +154,33 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
         report.figure("speed at the end [m/s]", fastest);
     }
     report.note(run.report());
-    Ok(report.finish(film))
+    Ok(report.finish(recording))
 }
 
-fn camera() -> Camera {
-    Camera::framing([[-1.75, -0.5, -1.75], [1.75, 0.8, 1.75]]).from_direction([0.45, 0.62, 1.0])
+/// A pond of half this width, at rest. Its surface is shown, and rises with its level.
+fn pond(side: f64) -> Result<Pond, Failure> {
+    let mut table = HandleTable::new("pond", "pond");
+    let water = Surface {
+        name: "water".into(),
+        carrier: Carrier::Frame(table.add("level", Kind::Frame, 1)?),
+        vertices: vec![[-side, 0.0, -side], [-side, 0.0, side], [side, 0.0, side], [side, 0.0, -side]],
+        triangles: vec![[0, 1, 2], [0, 2, 3]],
+        two_sided: true,
+        friction: 0.0,
+        restitution: 0.0,
+        thickness: 0.0,
+    };
+    Ok(Pond { table, surfaces: [Arc::new(water)], guides: Vec::new(), state: (0.0, 0.0) })
 }
 
-/// The basin's walls, the water between them, and what floats.
-fn draw(run: &mut Run) -> Result<Drawing, Failure> {
-    let mut drawing = Drawing::on_ground(-0.5);
-    let level = run.look("pond", |pond: &Pond| pond.state.1)?;
-    let (side, upright) = (0.5 * 12f64.sqrt(), [0.0, 0.0, 0.0, 1.0]);
-    let length = 2.0 * side + 0.2;
-    let (long, across) = (report::Shape::cuboid([length, 0.7, 0.1])?, report::Shape::cuboid([0.1, 0.7, length])?);
-    for sign in [-1.0, 1.0] {
-        drawing.body(&long, [0.0, -0.15, sign * (side + 0.05)], upright, Look::plain(Colour::PAPER));
-        drawing.body(&across, [sign * (side + 0.05), -0.15, 0.0], upright, Look::plain(Colour::PAPER));
-    }
-    let water = [[-side, level, -side], [-side, level, side], [side, level, side], [side, level, -side]];
-    drawing.mesh(&water, &[[0, 1, 2], [0, 2, 3]], Look::plain(Colour::WATER).gloss(0.6))?;
-    let crate_shape = report::Shape::cuboid([0.5; 3])?;
-    for (i, posed) in run.picture()?.surfaces.iter().enumerate() {
-        if posed.surface.name.starts_with("crate") {
-            let state = run.state(posed.surface.carrier.handles()[0])?;
-            drawing.body(&crate_shape, state.position, state.orientation, Look::crate_wood(i as u64));
-        } else {
-            let shape = report::Shape::new(&posed.vertices, &posed.surface.triangles)?;
-            drawing.shape(&shape, Look::plain(if posed.surface.name == "log" { Colour::WOOD } else { Colour::SIGNAL }));
-        }
-    }
-    Ok(drawing)
+fn scenery() -> Scenery {
+    let camera = Camera::framing([[-1.75, -0.5, -1.75], [1.75, 0.8, 1.75]]).from_direction([0.45, 0.62, 1.0]);
+    Scenery::new(camera)
+        .ground(-0.5)
+        .look("pond/water", Look::plain(Colour::WATER).gloss(0.6))
+        .look("rigid/wall", Look::plain(Colour::PAPER))
+        .look("rigid/crate", Look::crate_wood(0))
+        .look("rigid/ball", Look::plain(Colour::SIGNAL))
+        .look("rigid/log", Look::plain(Colour::WOOD))
+        .still(3.0)
 }

@@ -14,7 +14,7 @@ use clap::Parser;
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::read_obj;
-use partita_report::{self as report, Bound, Camera, Colour, Drawing, Film, Look, Options, Report};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
 
 /// Edge of a crate `[m]`, and its mass `[kg]`.
 const EDGE: f64 = 0.5;
@@ -53,10 +53,9 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([40.0, 1.0, 40.0])).at([0.0, -0.5, 0.0]).friction(0.6))?;
     let crates = pyramid(&mut rigid)?;
-    let obstacle = match &flags.obstacle {
-        Some(file) => Some(add_obstacle(&mut rigid, file, flags.dynamic)?),
-        None => None,
-    };
+    if let Some(file) = &flags.obstacle {
+        add_obstacle(&mut rigid, file, flags.dynamic)?;
+    }
 
     let nozzle =
         Emitter::disc([-6.0, 0.9, 0.0], 0.25).direction([1.0, 0.15, 0.0]).speed(SPEED).spread(0.02).rate(2000.0);
@@ -68,20 +67,11 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let start = places(&mut run, &crates)?;
-    let mut film = Film::new(report::FilmSettings { still_frame: Some(24), ..Default::default() }, camera())?;
-    let progress = report.progress(seconds);
-    run.each_window(seconds, |run| -> Result<(), Failure> {
-        progress.update(run.time(), "");
-        if film.is_due(run.time()) {
-            film.frame(&draw(run, &crates, obstacle)?)?;
-        }
-        Ok(())
-    })?;
-    progress.finish();
+    let recording = report.record(&mut run, seconds, scenery())?;
 
-    check(&mut report, &mut run, &crates, &start, obstacle.is_some())?;
+    check(&mut report, &mut run, &crates, &start, flags.obstacle.is_some())?;
     report.note(run.report());
-    Ok(report.finish(film))
+    Ok(report.finish(recording))
 }
 
 /// Square layers, each half a crate in from the one below.
@@ -101,7 +91,7 @@ fn pyramid(rigid: &mut RigidBodies) -> Result<Vec<HandleId>, SimulatorError> {
 
 /// A mesh of the user's, 1.3 m large, on the floor before the pyramid: made sound where it can be,
 /// else its convex hull.
-fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<HandleId, Failure> {
+fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<(), Failure> {
     let soup = read_obj(file)?;
     let (mut vertices, mut triangles) = (soup.vertices.clone(), None);
     match soup.repaired() {
@@ -133,7 +123,8 @@ fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<H
         }
     };
     let body = if dynamic { Body::dynamic(shape).mass(20.0) } else { Body::fixed(shape) };
-    Ok(rigid.add("obstacle", body.at([-2.0, 0.01, 0.0]))?)
+    rigid.add("obstacle", body.at([-2.0, 0.01, 0.0]))?;
+    Ok(())
 }
 
 fn places(run: &mut Run, crates: &[HandleId]) -> partita::Result<Vec<Vector3<f64>>> {
@@ -211,28 +202,12 @@ fn alone(seconds: f64) -> Result<Vec<Vector3<f64>>, Failure> {
     Ok(places(&mut run, &crates)?)
 }
 
-fn camera() -> Camera {
-    Camera::framing([[-2.2, 0.0, -1.4], [3.0, 2.1, 1.6]]).from_direction([-0.55, 0.36, 1.0])
-}
-
-fn draw(run: &mut Run, crates: &[HandleId], obstacle: Option<HandleId>) -> Result<Drawing, Failure> {
-    let mut drawing = Drawing::on_ground(0.0);
-    let shape = report::Shape::cuboid([EDGE; 3])?;
-    for (i, &body) in crates.iter().enumerate() {
-        let pose = run.state(body)?;
-        drawing.body(&shape, pose.position, pose.orientation, Look::crate_wood(i as u64));
-    }
-    let picture = run.picture()?;
-    for posed in picture
-        .surfaces
-        .iter()
-        .filter(|_| obstacle.is_some())
-        .filter(|posed| posed.surface.name.starts_with("obstacle"))
-    {
-        drawing.mesh(&posed.vertices, &posed.surface.triangles, Look::plain(Colour::STEEL))?;
-    }
-    for (_, cloud) in &picture.clouds {
-        drawing.points(cloud, 0.013, Look::plain(Colour::WATER));
-    }
-    Ok(drawing)
+fn scenery() -> Scenery {
+    let camera = Camera::framing([[-2.2, 0.0, -1.4], [3.0, 2.1, 1.6]]).from_direction([-0.55, 0.36, 1.0]);
+    let drops = Look::plain(Colour::WATER);
+    Scenery::new(camera)
+        .ground(0.0)
+        .hide("rigid/floor")
+        .look("rigid/crate", Look::crate_wood(0))
+        .cloud("jet", 0.013, drops)
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Stages, Wrench};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Scheme,
@@ -24,19 +25,21 @@ pub(crate) struct Failure {
 }
 
 /// All that the orchestrator itself carries from window to window.
-#[derive(Clone)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Coupled {
     pub window: u64,
     pub time: f64,
     /// Watched handles, by member.
     pub states: Vec<Vec<HandleState>>,
     pub interfaces: Vec<InterfaceState>,
+    /// By member, impulse of all loads on it so far [N s].
+    pub given: Vec<[f64; 3]>,
     pub history: History,
     pub totals: Totals,
 }
 
 /// What one interface carries from window to window, by slot.
-#[derive(Clone)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct InterfaceState {
     /// Λ to begin the next window with [N, N m].
     pub force: Vec<Wrench>,
@@ -48,7 +51,7 @@ pub(crate) struct InterfaceState {
 }
 
 /// Sums over all windows so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Totals {
     pub passes: u64,
     pub unconverged: u64,
@@ -95,8 +98,8 @@ pub(crate) struct Engine {
     pub seats: Vec<Seat>,
     levels: Vec<Vec<usize>>,
     pub interfaces: Vec<Interface>,
-    springs: Vec<SpringPlan>,
-    scheme: Scheme,
+    pub springs: Vec<SpringPlan>,
+    pub scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
     pub clock: SimulatorClock,
@@ -151,6 +154,7 @@ impl Engine {
             time: 0.0,
             states,
             interfaces: interface_states,
+            given: vec![[0.0; 3]; n],
             history: History::default(),
             totals: Totals::default(),
         };
@@ -306,6 +310,11 @@ impl Engine {
             let InterfaceState { pending, ledger, .. } = &mut state.interfaces[i];
             let (begin, end) = (&state.states[interface.leader], &self.pass.ends[interface.leader]);
             ledger.book(&interface.slots, begin, end, &self.pass.used[i], &self.pass.got[i], pending);
+        }
+        for (given, inputs) in state.given.iter_mut().zip(&self.inputs) {
+            for (_, load) in &inputs.loads {
+                (0..3).for_each(|k| given[k] += dt * load.linear[k]);
+            }
         }
         for (states, ends) in state.states.iter_mut().zip(&self.pass.ends) {
             states.copy_from_slice(ends);

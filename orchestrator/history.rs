@@ -65,6 +65,12 @@ impl Marks {
         self.kept.partition_point(|mark| mark.coupled.window <= window) - 1
     }
 
+    /// Keeps `mark` alone; gives back the numbers of the others.
+    pub(crate) fn restart(&mut self, mark: Mark) -> Vec<u64> {
+        (self.cost, self.run_since) = (Duration::ZERO, Duration::ZERO);
+        std::mem::replace(&mut self.kept, vec![mark]).iter().map(|mark| mark.number).collect()
+    }
+
     /// Drops the marks after `window`; gives back their numbers.
     pub(crate) fn truncate(&mut self, window: u64) -> Vec<u64> {
         let keep = self.before(window) + 1;
@@ -76,13 +82,25 @@ impl Marks {
 /// kept, since a run can go back to its begin; a run without pushes keeps nothing a window.
 #[derive(Default)]
 pub(crate) struct Journal {
-    /// Windows recorded.
+    /// Number of the first window that is, or will be, recorded.
+    start: u64,
+    /// That after the last one.
     end: u64,
     lengths: BTreeMap<u64, f64>,
     pushes: BTreeMap<u64, Vec<Push>>,
 }
 
 impl Journal {
+    /// An empty one, of a run that goes on at `window`.
+    pub(crate) fn starting(window: u64) -> Self {
+        Self { start: window, end: window, ..Self::default() }
+    }
+
+    /// Number of the first window that can be gone back to.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
     pub(crate) fn record(&mut self, window: u64, dt: f64, pushes: &[Push]) {
         self.end = window + 1;
         if self.lengths.last_key_value().is_none_or(|(_, last)| *last != dt) {
@@ -93,14 +111,14 @@ impl Journal {
         }
     }
 
-    /// Number of windows recorded.
+    /// Number of the next window.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
     /// Length of a recorded window `[s]`.
     pub(crate) fn dt(&self, window: u64) -> f64 {
-        *self.lengths.range(..=window).next_back().expect("window 0 is recorded before any is replayed").1
+        *self.lengths.range(..=window).next_back().expect("a window is recorded before it is replayed").1
     }
 
     pub(crate) fn pushes(&self, window: u64) -> &[Push] {
@@ -137,7 +155,8 @@ mod tests {
     fn mark(window: u64) -> Mark {
         let (states, interfaces) = (Vec::new(), Vec::new());
         let (history, totals) = (History::default(), Totals::default());
-        let coupled = Coupled { window, time: 0.0, states, interfaces, history, totals };
+        let given = Vec::new();
+        let coupled = Coupled { window, time: 0.0, states, interfaces, given, history, totals };
         Mark { number: window, coupled }
     }
 

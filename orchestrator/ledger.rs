@@ -2,13 +2,14 @@
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
+use serde::{Deserialize, Serialize};
 
 use crate::plan::Slot;
 
 /// Impulses between one follower and one leader since time 0, summed over the leader's handles.
 ///
 /// Torques are about the handle on which they act. `used + pending = got`, to rounding.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceLedger {
     /// Name of the follower.
     pub follower: String,

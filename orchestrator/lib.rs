@@ -15,6 +15,7 @@ mod report;
 mod run;
 mod scene;
 mod schemes;
+mod snapshot;
 mod worker;
 
 pub use engine::WindowReport;
@@ -27,9 +28,10 @@ pub use partita_rigid as rigid;
 pub use partita_simulator as simulator;
 pub use rate::Rate;
 pub use report::RunReport;
-pub use run::{Picture, PosedSurface, Run};
+pub use run::{CoupledLoad, Picture, PosedSurface, Run};
 pub use scene::{Contact, Rewind, Scene, Spring};
 pub use schemes::{Relaxed, Scheme};
+pub use snapshot::{RunSnapshot, WindowInputs};
 
 /// All that a scene needs.
 pub mod prelude {

@@ -2,9 +2,10 @@
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Motion, Wrench};
+use serde::Serialize;
 
 /// One member of the plan: a simulator's place in the order of steps.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Member {
     pub name: String,
     /// Steps a window.
@@ -20,7 +21,7 @@ pub(crate) struct Member {
 }
 
 /// Where a guide's motion comes from and where its reactions go.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct GuidePlan {
     pub interface: usize,
     pub leader: usize,
@@ -29,7 +30,7 @@ pub(crate) struct GuidePlan {
     pub own: Option<usize>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) enum Carriers {
     /// These watched handles of the leader; reactions go to these slots of the interface.
     Handles { watched: Vec<usize>, slots: Vec<usize> },
@@ -38,7 +39,7 @@ pub(crate) enum Carriers {
 }
 
 /// All guides of one follower that one leader carries.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Interface {
     pub follower: usize,
     pub leader: usize,
@@ -47,7 +48,7 @@ pub(crate) struct Interface {
 }
 
 /// A handle of the leader that takes a load.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Slot {
     pub handle: HandleId,
     pub watched: usize,
@@ -56,7 +57,7 @@ pub(crate) struct Slot {
 }
 
 /// A spring between watched handles.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct SpringPlan {
     pub ends: [(usize, usize); 2],
     pub handles: [HandleId; 2],

@@ -15,14 +15,15 @@ use crate::{
 
 /// A scene in motion.
 pub struct Run {
-    engine: Engine,
-    rate: Rate,
-    start: f64,
-    marks: Marks,
-    journal: Journal,
+    pub(crate) engine: Engine,
+    pub(crate) rate: Rate,
+    pub(crate) start: f64,
+    pub(crate) marks: Marks,
+    pub(crate) journal: Journal,
     /// For the next window.
-    pushes: Vec<Push>,
-    lost: Option<(String, SimulatorError)>,
+    pub(crate) pushes: Vec<Push>,
+    pub(crate) lost: Option<(String, SimulatorError)>,
+    pub(crate) last_window: Option<WindowReport>,
     clock: Clock,
 }
 
@@ -41,8 +42,28 @@ pub struct PosedSurface {
     pub simulator: String,
     /// Shape and topology.
     pub surface: Arc<Surface>,
+    /// States of the handles that carry it.
+    pub carriers: Vec<HandleState>,
+}
+
+impl PosedSurface {
     /// Vertices in the world `[m]`.
-    pub vertices: Vec<[f64; 3]>,
+    pub fn vertices(&self) -> Vec<[f64; 3]> {
+        self.surface.posed(&self.carriers)
+    }
+}
+
+/// What a coupling puts on a handle of its leader.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoupledLoad {
+    /// Number of the interface, as in [`Run::ledgers`].
+    pub interface: usize,
+    /// The leader's.
+    pub handle: HandleId,
+    /// Of the handle, now.
+    pub state: HandleState,
+    /// What acts in the next window [N, N m].
+    pub load: Wrench,
 }
 
 /// All that can be drawn of a run at one time.
@@ -59,8 +80,17 @@ pub struct Picture {
 impl Run {
     pub(crate) fn new(engine: Engine, rate: Rate, rewind: Rewind, start: f64) -> Result<Self> {
         let (marks, journal) = (Marks::new(rewind), Journal::default());
-        let mut run =
-            Self { engine, rate, start, marks, journal, pushes: Vec::new(), lost: None, clock: Clock::default() };
+        let mut run = Self {
+            engine,
+            rate,
+            start,
+            marks,
+            journal,
+            pushes: Vec::new(),
+            lost: None,
+            last_window: None,
+            clock: Clock::default(),
+        };
         run.engine.state.time = start;
         run.mark()?;
         Ok(run)
@@ -98,6 +128,7 @@ impl Run {
             Ok(report) => {
                 self.journal.record(window, dt, &self.pushes);
                 self.pushes.clear();
+                self.last_window = Some(report.clone());
                 Ok(report)
             }
             Err(Failure { member, error }) => {
@@ -203,17 +234,21 @@ impl Run {
     /// Goes back to the begin of window number `window`, with the rate that it had.
     ///
     /// # Errors
-    /// It has not been reached yet.
+    /// It has not been reached yet, or is before the one at which the run was restored.
     pub fn rewind_to(&mut self, window: u64) -> Result<()> {
         self.alive()?;
         if window > self.windows() {
             return Err(Error::refused("window", window, format!("at most {}", self.windows())));
+        }
+        if window < self.journal.start() {
+            return Err(Error::refused("window", window, format!("at least {}", self.journal.start())));
         }
         self.go_to(window)?;
         if window < self.journal.end() {
             self.rate = Rate::seconds(self.journal.dt(window));
         }
         self.pushes.clear();
+        self.last_window = None;
         self.journal.truncate(window);
         for number in self.marks.truncate(window) {
             self.engine.forget(number);
@@ -266,12 +301,12 @@ impl Run {
         Ok(())
     }
 
-    fn lose(&mut self, Failure { member, error }: Failure) -> Error {
+    pub(crate) fn lose(&mut self, Failure { member, error }: Failure) -> Error {
         self.lost = Some((self.engine.members[member].name.clone(), error));
         self.alive().expect_err("just lost")
     }
 
-    fn alive(&self) -> Result<()> {
+    pub(crate) fn alive(&self) -> Result<()> {
         match &self.lost {
             Some((simulator, error)) => Err(Error::Lost { simulator: simulator.clone(), error: error.clone() }),
             None => Ok(()),
@@ -325,9 +360,42 @@ impl Run {
         self.look_at(member, |simulator| simulator.snapshot(None).to_bytes())
     }
 
+    /// Impulse of all loads on a simulator since the begin: of couplings, springs and pushes `[N s]`.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn impulse_given(&self, name: &str) -> Result<[f64; 3]> {
+        Ok(self.engine.state.given[self.member_named(name)?])
+    }
+
     /// Impulses of every interface, in the order of couplings.
     pub fn ledgers(&self) -> Vec<InterfaceLedger> {
         self.engine.state.interfaces.iter().map(|interface| interface.ledger.clone()).collect()
+    }
+
+    /// Names of the simulators, in the order in which they were added.
+    pub fn simulators(&self) -> impl Iterator<Item = &str> {
+        self.engine.members.iter().map(|member| member.name.as_str())
+    }
+
+    /// How the last window ended; `None` before the first one, and just after going back.
+    pub fn last_window(&self) -> Option<&WindowReport> {
+        self.last_window.as_ref()
+    }
+
+    /// What the couplings put on handles of leaders in the next window.
+    pub fn loads(&self) -> impl Iterator<Item = CoupledLoad> + '_ {
+        let interfaces = self.engine.interfaces.iter().zip(&self.engine.state.interfaces).enumerate();
+        interfaces.flat_map(|(interface, (plan, state))| {
+            let states = &self.engine.state.states[plan.leader];
+            let slots = plan.slots.iter().zip(&state.force);
+            slots.map(move |(slot, &load)| CoupledLoad {
+                interface,
+                handle: slot.handle,
+                state: states[slot.watched],
+                load,
+            })
+        })
     }
 
     /// All that can be drawn now.
@@ -339,7 +407,7 @@ impl Run {
         for member in 0..self.engine.members.len() {
             let name = self.engine.members[member].name.clone();
             let (surfaces, cloud) = self.look_at(member, |simulator| (posed(simulator), cloud(simulator)))?;
-            let posed = |(surface, vertices)| PosedSurface { simulator: name.clone(), surface, vertices };
+            let posed = |(surface, carriers)| PosedSurface { simulator: name.clone(), surface, carriers };
             picture.surfaces.extend(surfaces.into_iter().map(posed));
             if !cloud.is_empty() {
                 picture.clouds.push((name, cloud));
@@ -354,7 +422,7 @@ impl Run {
     }
 
     /// Looks at a simulator where it lives; a panic there becomes an error that names it.
-    fn look_at<R: Send + 'static>(
+    pub(crate) fn look_at<R: Send + 'static>(
         &mut self,
         member: usize,
         look: impl FnOnce(&dyn Simulator) -> R + Send + 'static,
@@ -362,11 +430,11 @@ impl Run {
         self.engine.seats[member].look(look).map_err(|error| self.of(member, error))
     }
 
-    fn of(&self, member: usize, error: SimulatorError) -> Error {
+    pub(crate) fn of(&self, member: usize, error: SimulatorError) -> Error {
         Error::Simulator { simulator: self.engine.members[member].name.clone(), error }
     }
 
-    fn member_of(&self, handle: HandleId) -> Result<usize> {
+    pub(crate) fn member_of(&self, handle: HandleId) -> Result<usize> {
         let member = self.engine.members.iter().position(|member| member.table.owner() == handle.owner);
         let foreign = || Error::refused("handle", format!("owner {:x}", handle.owner), "a handle of this run");
         let member = member.ok_or_else(foreign)?;
@@ -380,11 +448,11 @@ impl Run {
     }
 }
 
-fn posed(simulator: &dyn Simulator) -> Vec<(Arc<Surface>, Vec<[f64; 3]>)> {
+fn posed(simulator: &dyn Simulator) -> Vec<(Arc<Surface>, Vec<HandleState>)> {
     let pose = |surface: &Arc<Surface>| {
         let carriers = surface.carrier.handles();
         let mut states = vec![HandleState::default(); carriers.len()];
-        simulator.read(carriers, &mut states).ok().map(|()| (surface.clone(), surface.posed(&states)))
+        simulator.read(carriers, &mut states).ok().map(|()| (surface.clone(), states))
     };
     simulator.surfaces().iter().filter_map(pose).collect()
 }

@@ -26,6 +26,8 @@ pub(crate) enum Request {
     Retract(u64),
     /// Drop the snapshot of this number.
     Forget(u64),
+    /// Keep the snapshot of these bytes under this number.
+    Adopt(u64, Vec<u8>),
     /// Look at it.
     Inspect(Look),
 }
@@ -87,6 +89,11 @@ impl Worker {
             Request::Retract(number) => Reply::Done(self.guarded(|worker| match worker.marks.get(&number) {
                 Some(snapshot) => worker.simulator.retract(snapshot),
                 None => Err(SimulatorError::refused("mark", number, "one that was kept")),
+            })),
+            Request::Adopt(number, bytes) => Reply::Done(self.guarded(|worker| {
+                let snapshot = worker.simulator.snapshot_from_bytes(&bytes)?;
+                worker.marks.insert(number, snapshot);
+                Ok(())
             })),
             Request::Forget(number) => {
                 self.spare = self.marks.remove(&number).or_else(|| self.spare.take());

@@ -36,7 +36,7 @@ impl From<Relaxed> for Scheme {
 
 /// What schemes carry from window to window besides the loads. It is part of every mark, so that
 /// going back brings it back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     relaxed: relaxed::History,
 }

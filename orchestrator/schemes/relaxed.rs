@@ -92,7 +92,7 @@ impl Relaxed {
 }
 
 /// What the iteration of one window leaves to that of the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct History {
     /// Aitken's factor.
     factor: f64,

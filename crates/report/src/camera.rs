@@ -1,12 +1,13 @@
 //! From where a drawing is seen.
 
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 
 use crate::PictureError;
 use crate::image::check_size;
 
 /// A camera that frames a region of the world: it stands as near as it can with the region inside the picture.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Camera {
     bounds: [[f64; 3]; 2],
     direction: [f64; 3],

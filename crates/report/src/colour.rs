@@ -1,9 +1,10 @@
 //! Colours: sRGB outside, linear light inside.
 
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 
 /// An sRGB colour, as a colour picker shows it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Colour(pub [u8; 3]);
 
 impl Colour {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion, Vector3};
+use serde::{Deserialize, Serialize};
 
 use crate::{Colour, PictureError};
 
 /// How a surface looks.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Look {
     /// Base colour.
     pub colour: Colour,
@@ -20,7 +21,7 @@ pub struct Look {
 }
 
 /// What is painted on a surface.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Finish {
     /// Nothing.
     Plain,
@@ -36,7 +37,15 @@ impl Look {
 
     /// A wooden crate; another `seed` is another crate.
     pub fn crate_wood(seed: u64) -> Self {
-        Look { colour: Colour::WOOD.varied(seed, 0.13), finish: Finish::Boards, gloss: 0.06, seed }
+        Look { finish: Finish::Boards, gloss: 0.06, ..Look::plain(Colour::WOOD) }.numbered(seed)
+    }
+
+    /// As the `number`-th of many alike: boards get a grain and a tint of their own, plain things stay as they are.
+    pub(crate) fn numbered(self, number: u64) -> Self {
+        match self.finish {
+            Finish::Plain => self,
+            Finish::Boards => Look { colour: self.colour.varied(number, 0.13), seed: number, ..self },
+        }
     }
 
     /// With a highlight, 0 (chalk) to 1 (wet).

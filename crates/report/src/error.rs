@@ -30,6 +30,9 @@ pub enum ReportError {
     /// A picture or film could not be made.
     #[error(transparent)]
     Picture(#[from] PictureError),
+    /// The tape could not be written or read.
+    #[error(transparent)]
+    Tape(#[from] crate::TapeError),
 }
 
 /// Why a picture could not be drawn, encoded or decoded.

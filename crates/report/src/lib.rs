@@ -1,39 +1,29 @@
-//! What a run leaves behind: a table of checks, a JSON file, a picture and a film.
+//! What a run leaves behind: a tape, pictures and a film of it, a table of checks, a JSON file.
 //!
-//! An example parses [`Options`], makes a [`Report`] (which checks the folder before anything runs), draws into a
-//! [`Film`] while it simulates, states its checks, and ends with [`Report::finish`]:
+//! An example parses [`Options`], makes a [`Report`] (which checks the folder before anything runs), records its run,
+//! states its checks, and ends with [`Report::finish`]:
 //!
 //! ```
-//! use partita_report::{Bound, Camera, Colour, Drawing, Film, FilmSettings, Look, Options, Report, Shape};
+//! use partita::prelude::*;
+//! use partita_report::{Bound, Camera, Look, Options, Report, Scenery};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let options = Options { out: folder.path().into(), ..Options::default() }; // else: `Options::parse()`
 //! let mut report = Report::new("falling", &options)?;
-//! let seconds = options.seconds_or(0.5, 0.1);
+//!
+//! let mut rigid = RigidBodies::new("rigid");
+//! let body = rigid.add("crate", Body::dynamic(Shape::cuboid([0.4; 3])).at([0.0, 1.5, 0.0]))?;
+//! let mut scene = Scene::new(Rate::hz(240));
+//! scene.add(rigid);
+//! let mut run = scene.build()?;
 //!
 //! let camera = Camera::framing([[-1.0, 0.0, -1.0], [1.0, 2.0, 1.0]]).from_direction([1.0, 0.5, 2.0]);
-//! let mut film = Film::new(FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() }, camera)?;
-//! let crate_shape = Shape::cuboid([0.4; 3])?;
+//! let scenery = Scenery::new(camera).ground(0.0).look("rigid/crate", Look::crate_wood(0));
+//! let recording = report.record(&mut run, options.seconds_or(0.1, 0.1), scenery)?;
 //!
-//! let bar = report.progress(seconds);
-//! let (mut time, dt, mut height) = (0.0, 1.0 / 240.0, 1.5);
-//! while time < seconds {
-//!     time += dt;
-//!     height = 1.5 - 0.5 * 9.81 * time * time;
-//!     bar.update(time, "");
-//!     if film.is_due(time) {
-//!         let mut drawing = Drawing::on_ground(0.0);
-//!         drawing.body(&crate_shape, [0.0, height, 0.0], [0.0, 0.0, 0.0, 1.0], Look::crate_wood(1));
-//!         drawing.points(&[[0.5, 1.0, 0.0]], 0.05, Look::plain(Colour::WATER));
-//!         film.frame(&drawing)?;
-//!     }
-//! }
-//! bar.finish();
-//!
-//! report.check("stays above ground", height, Bound::at_least(0.2), "m");
-//! report.figure("final height", height);
-//! let status = report.finish(film); // the exit status of `main`
+//! report.check("stays above ground", run.state(body)?.position[1], Bound::at_least(0.2), "m");
+//! let status = report.finish(recording); // the exit status of `main`
 //! # assert_eq!(format!("{status:?}"), format!("{:?}", std::process::ExitCode::SUCCESS));
 //! # Ok(())
 //! # }
@@ -51,7 +41,7 @@
 //! | colour, by pixel                 | `shade.rs`      |
 //! | frames to GIF                    | `film.rs`, `palette.rs` |
 //!
-//! Start at [`Report`] and [`Film`].
+//! Start at [`Report`].
 
 mod boards;
 mod camera;
@@ -64,11 +54,13 @@ mod gather;
 mod image;
 mod options;
 mod palette;
+mod pictures;
 mod progress;
 mod raster;
 mod report;
 mod shade;
 mod shadow;
+mod tape;
 mod write;
 
 pub use camera::Camera;
@@ -101,4 +93,8 @@ pub use options::Options;
 pub use progress::Progress;
 pub use report::{Report, exit};
 pub use shade::render;
+pub use tape::{
+    Begin, End, Force, Frame, Numbers, Placement, Recorder, Scenery, Tape, TapeCloud, TapeError, TapeSurface,
+    TapeWriter,
+};
 pub use write::write_atomically;

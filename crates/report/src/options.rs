@@ -25,6 +25,10 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
+    /// Frames by second of simulated time, on the tape and in all that is made of it.
+    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = parse_fps)]
+    pub fps: f64,
+
     /// A smaller and shorter run of the same scene, for continuous integration.
     #[arg(long)]
     pub quick: bool,
@@ -32,7 +36,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { out: "out".into(), seconds: None, threads: None, seed: 1, quick: false }
+        Options { out: "out".into(), seconds: None, threads: None, seed: 1, fps: 24.0, quick: false }
     }
 }
 
@@ -71,6 +75,13 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if SECONDS.contains(&seconds) => Ok(seconds),
         _ => Err(format!("expected a number of seconds from {} to {}", SECONDS.start(), SECONDS.end())),
+    }
+}
+
+fn parse_fps(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(fps) if (0.01..=1000.0).contains(&fps) => Ok(fps),
+        _ => Err("expected a number of frames a second from 0.01 to 1000".into()),
     }
 }
 

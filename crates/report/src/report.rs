@@ -4,15 +4,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use partita::Run;
+
 use crate::checks::{Document, table};
+use crate::pictures::develop;
 use crate::write::{prepare_folder, write_atomically};
-use crate::{Bound, Check, Film, Options, Progress, ReportError};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, TapeError};
 
 /// Checks and figures of one run, written as `NAME.json`, `NAME.png` and `NAME.gif` by [`Report::finish`].
 #[derive(Debug)]
 pub struct Report {
     name: String,
-    folder: PathBuf,
+    options: Options,
     checks: Vec<Check>,
     figures: Vec<(String, f64)>,
 }
@@ -36,14 +39,14 @@ impl Report {
         if name.is_empty() || name.len() > 100 || !name.chars().all(fit) {
             return Err(ReportError::Name { name: name.into() });
         }
-        let report = Report { name: name.into(), folder: options.out.clone(), checks: vec![], figures: vec![] };
-        prepare_folder(&report.folder, &["json", "png", "gif"].map(|end| report.path(end)))?;
+        let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
+        prepare_folder(&options.out, &["json", "png", "gif", "tape", "tape.partial"].map(|end| report.path(end)))?;
         Ok(report)
     }
 
     /// Where the file with this ending is or will be written.
     pub fn path(&self, ending: &str) -> PathBuf {
-        self.folder.join(format!("{}.{ending}", self.name))
+        self.options.out.join(format!("{}.{ending}", self.name))
     }
 
     /// A progress bar for a run of `seconds` of simulated time; hidden where standard error is no terminal.
@@ -82,15 +85,44 @@ impl Report {
         &self.checks
     }
 
+    /// Begins the tape of `run`, for a loop of your own: call [`Recorder::window`] after each window.
+    ///
+    /// # Errors
+    ///
+    /// The tape cannot be written, or a simulator panicked while it was looked at.
+    pub fn recorder(&self, run: &mut Run, scenery: Scenery) -> Result<Recorder, TapeError> {
+        let (begin, still) = scenery.begin(&self.name, &self.options, run)?;
+        Recorder::new(self.path("tape.partial"), begin, still, run)
+    }
+
+    /// Runs for `seconds` `[s]` with a progress bar, and records it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Report::recorder`], or a simulator fails; the tape up to there stays as `NAME.tape.partial`.
+    pub fn record(&self, run: &mut Run, seconds: f64, scenery: Scenery) -> Result<Recorder, TapeError> {
+        let mut recorder = self.recorder(run, scenery)?;
+        let (progress, first, begin) = (self.progress(seconds), run.windows(), run.time());
+        run.each_window(seconds, |run| {
+            progress.update(run.time() - begin, "");
+            if run.windows() > first { recorder.window(run) } else { Ok(()) }
+        })?;
+        if run.windows() > first {
+            recorder.window(run)?;
+        }
+        progress.finish();
+        Ok(recorder)
+    }
+
     /// Writes the files and prints the table: success if every check passed and every file was written, else exit
-    /// status 1. With a film, "picture is not blank" joins the checks.
-    pub fn finish(mut self, film: impl Into<Option<Film>>) -> ExitCode {
-        let written = self.write(film.into());
+    /// status 1. With a recording, "picture is not blank" joins the checks.
+    pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
+        let written = self.write(recording.into());
         // A closed pipe must not turn a passed run into a panic.
         let _ = write!(std::io::stdout(), "{}", table(&self.name, &self.checks, &self.figures));
         match written {
-            Ok(endings) => {
-                let paths: Vec<String> = endings.iter().map(|end| self.path(end).display().to_string()).collect();
+            Ok(paths) => {
+                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
                 let _ = writeln!(std::io::stdout(), "\nwrote {}", paths.join(", "));
             }
             Err(error) => {
@@ -101,27 +133,40 @@ impl Report {
         if self.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
-    /// Film and picture first, JSON last: where the JSON is new, so is the rest.
-    fn write(&mut self, film: Option<Film>) -> Result<Vec<&'static str>, ReportError> {
-        let mut endings = vec!["json"];
-        let drawn = film.map_or(Ok(()), |film| self.write_pictures(film, &mut endings));
+    /// Pictures first, since their check belongs into the JSON; then that, the tape, and what is made of it.
+    fn write(&mut self, recording: Option<Recorder>) -> Result<Vec<PathBuf>, ReportError> {
+        let mut written = Vec::new();
+        let mut recording = recording;
+        let drawn = match &mut recording {
+            Some(recorder) => self.write_pictures(recorder, &mut written),
+            None => Ok(()),
+        };
         let document = Document { example: &self.name, checks: &self.checks, figures: &self.figures };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
-        write_atomically(&self.path("json"), json.as_bytes())?;
-        drawn.map(|()| endings)
+        self.write_file("json", json.as_bytes(), &mut written)?;
+        drawn?;
+        if let Some(recorder) = recording {
+            let path = self.path("tape");
+            recorder.finish(json, &path)?;
+            written.push(path);
+        }
+        Ok(written)
     }
 
-    fn write_pictures(&mut self, film: Film, endings: &mut Vec<&'static str>) -> Result<(), ReportError> {
-        let skipped = film.skipped();
-        if skipped > 0 {
-            self.figure("not finite, not drawn", skipped as f64);
+    fn write_pictures(&mut self, recorder: &mut Recorder, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+        let pictures = develop(&mut recorder.tape()?, recorder.still())?;
+        if pictures.skipped > 0 {
+            self.figure("not finite, not drawn", pictures.skipped as f64);
         }
-        let (still, gif) = film.develop()?;
-        self.check("picture is not blank", still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
-        write_atomically(&self.path("png"), &still.png()?)?;
-        endings.push("png");
-        write_atomically(&self.path("gif"), &gif)?;
-        endings.push("gif");
+        self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
+        self.write_file("png", &pictures.still.png()?, written)?;
+        self.write_file("gif", &pictures.gif, written)
+    }
+
+    fn write_file(&self, ending: &str, bytes: &[u8], written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+        let path = self.path(ending);
+        write_atomically(&path, bytes)?;
+        written.push(path);
         Ok(())
     }
 }

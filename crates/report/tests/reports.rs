@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-use partita_report::{Bound, Camera, Drawing, Film, FilmSettings, Look, Options, Report, ReportError, Shape};
+use partita::prelude::*;
+use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, TapeError};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -22,13 +23,17 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn film_of_a_crate() -> Film {
-    let settings = FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() };
-    let mut film = Film::new(settings, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
-    let mut drawing = Drawing::on_ground(0.0);
-    drawing.body(&Shape::cuboid([0.8; 3]).unwrap(), [0.0, 0.4, 0.0], [0.0, 0.0, 0.0, 1.0], Look::crate_wood(1));
-    film.frame(&drawing).unwrap();
-    film
+/// A crate that falls for two frames.
+fn recorded(report: &Report, scenery: Scenery) -> Result<Recorder, TapeError> {
+    let mut rigid = RigidBodies::new("rigid");
+    rigid.add("crate", Body::dynamic(Shape::cuboid([0.8; 3])).at([0.0, 0.4, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(48));
+    scene.add(rigid);
+    report.record(&mut scene.build().unwrap(), 1.0 / 24.0, scenery)
+}
+
+fn scenery() -> Scenery {
+    Scenery::new(Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).ground(0.0)
 }
 
 #[test]
@@ -65,27 +70,18 @@ fn a_passed_run_writes_everything_and_succeeds() {
     let mut report = Report::new("crates", &options(folder.path())).unwrap();
     assert!(names(folder.path()).is_empty(), "nothing is left before the run");
     report.check("crates", 30.0, Bound::equals(30.0), "");
-    assert!(same(report.finish(film_of_a_crate()), ExitCode::SUCCESS));
-    assert_eq!(names(folder.path()), ["crates.gif", "crates.json", "crates.png"]);
+    let recording = recorded(&report, scenery()).unwrap();
+    assert_eq!(names(folder.path()), ["crates.tape.partial"]);
+    assert!(same(report.finish(recording), ExitCode::SUCCESS));
+    assert_eq!(names(folder.path()), ["crates.gif", "crates.json", "crates.png", "crates.tape"]);
 }
 
 #[test]
 fn a_blank_picture_fails_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new("crates", &options(folder.path())).unwrap();
-    let settings = FilmSettings { width: 64, height: 40, still: [96, 60], ..FilmSettings::default() };
-    let mut film = Film::new(settings, Camera::framing([[-1.0, 0.0, -1.0], [1.0; 3]])).unwrap();
-    film.frame(&Drawing::on_ground(0.0)).unwrap();
-    assert!(same(report.finish(film), ExitCode::FAILURE));
-}
-
-#[test]
-fn a_film_without_frames_fails_but_the_json_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let report = Report::new("crates", &options(folder.path())).unwrap();
-    let film = Film::new(FilmSettings::default(), Camera::framing([[0.0; 3], [1.0; 3]])).unwrap();
-    assert!(same(report.finish(film), ExitCode::FAILURE));
-    assert_eq!(names(folder.path()), ["crates.json"]);
+    let recording = recorded(&report, scenery().hide("rigid")).unwrap();
+    assert!(same(report.finish(recording), ExitCode::FAILURE));
 }
 
 #[test]
@@ -117,7 +113,8 @@ fn a_folder_that_is_lost_during_the_run_fails_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let report = Report::new("crates", &options(&out)).unwrap();
+    let recording = recorded(&report, scenery()).unwrap();
     fs::remove_dir_all(&out).unwrap();
-    assert!(same(report.finish(film_of_a_crate()), ExitCode::FAILURE));
+    assert!(same(report.finish(recording), ExitCode::FAILURE));
     assert!(!out.exists());
 }

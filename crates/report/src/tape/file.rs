@@ -1,0 +1,371 @@
+//! The file of a tape: written record by record, read back one at a time.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use partita::{RunSnapshot, simulator::hash_bytes};
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{Begin, End, Frame};
+
+const MAGIC: &[u8; 12] = b"partita tape";
+const VERSION: u32 = 1;
+/// Kind, length and seal of a record, and a seal of these.
+const HEAD: usize = 1 + 4 + 8 + 4;
+
+const BEGIN: u8 = 1;
+const FRAME: u8 = 2;
+const SNAPSHOT: u8 = 3;
+const END: u8 = 4;
+
+/// Why a tape could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum TapeError {
+    /// The file could not be opened, written or read.
+    #[error("tape {}: {source}", .path.display())]
+    File {
+        /// Of the tape.
+        path: PathBuf,
+        /// What the system answered.
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error("{} is not a tape: it does not begin with \"partita tape\"", .path.display())]
+    NotATape {
+        /// Of the file.
+        path: PathBuf,
+    },
+    /// It is of a newer program.
+    #[error("tape {} has version {found}; this program reads version {VERSION}", .path.display())]
+    Version {
+        /// Of the tape.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// Bytes were changed.
+    #[error("tape {} is corrupt at byte {at}: {found}", .path.display())]
+    Corrupt {
+        /// Of the tape.
+        path: PathBuf,
+        /// Where the record begins.
+        at: u64,
+        /// What is wrong with it.
+        found: String,
+    },
+    /// There is no such frame.
+    #[error("tape {} has {frames} frames, no number {number}", .path.display())]
+    NoFrame {
+        /// Of the tape.
+        path: PathBuf,
+        /// That was asked for.
+        number: usize,
+        /// That there are.
+        frames: usize,
+    },
+    /// A record is longer than 4 GiB.
+    #[error("tape {}: a record of {bytes} bytes; at most 4 GiB", .path.display())]
+    TooLong {
+        /// Of the tape.
+        path: PathBuf,
+        /// Its length.
+        bytes: usize,
+    },
+    /// A tape takes one window after the other.
+    #[error("tape {}: expected the run after {expected} windows, found it after {found}", .path.display())]
+    NotNext {
+        /// Of the tape.
+        path: PathBuf,
+        /// Windows that the run has taken.
+        found: u64,
+        /// One more than when it was last looked at.
+        expected: u64,
+    },
+    /// The run refused or failed to go on from a frame.
+    #[error(transparent)]
+    Run(#[from] partita::Error),
+}
+
+/// A tape in the making. What is written is on disk as soon as the buffer of 256 kB is full.
+pub struct TapeWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+    /// For the next record's memory.
+    payload: Vec<u8>,
+}
+
+impl TapeWriter {
+    /// Begins a tape at `path`; what was there is replaced.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub fn create(path: &Path, begin: &Begin) -> Result<Self, TapeError> {
+        let failed = |source| TapeError::File { path: path.into(), source };
+        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path).map_err(failed)?;
+        let mut writer = Self { path: path.into(), file: BufWriter::with_capacity(1 << 18, file), payload: Vec::new() };
+        writer.file.write_all(MAGIC).map_err(failed)?;
+        writer.file.write_all(&VERSION.to_le_bytes()).map_err(failed)?;
+        writer.record(BEGIN, begin)?;
+        Ok(writer)
+    }
+
+    /// Appends a frame.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn frame(&mut self, frame: &Frame) -> Result<(), TapeError> {
+        self.record(FRAME, frame)
+    }
+
+    /// Appends a snapshot, of the run at the last frame.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn snapshot(&mut self, snapshot: &RunSnapshot) -> Result<(), TapeError> {
+        self.record(SNAPSHOT, snapshot)
+    }
+
+    /// Hands what is in the buffer to the system.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> Result<(), TapeError> {
+        self.file.flush().map_err(|source| TapeError::File { path: self.path.clone(), source })
+    }
+
+    /// Writes the last record and makes sure that all is on disk.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn end(mut self, end: &End) -> Result<(), TapeError> {
+        self.record(END, end)?;
+        let failed = |source| TapeError::File { path: self.path.clone(), source };
+        self.file.flush().map_err(failed)?;
+        self.file.get_ref().sync_all().map_err(failed)
+    }
+
+    fn record(&mut self, kind: u8, content: &impl Serialize) -> Result<(), TapeError> {
+        self.payload.clear();
+        self.payload.push(kind);
+        let payload = postcard::to_extend(content, std::mem::take(&mut self.payload));
+        self.payload = payload.expect("records are plain data, which postcard can always write");
+        let bytes = self.payload.len() - 1;
+        let length = u32::try_from(bytes).map_err(|_| TapeError::TooLong { path: self.path.clone(), bytes })?;
+        let head = Place { at: 0, kind, length, seal: hash_bytes(&self.payload) }.head();
+        let written = self.file.write_all(&head).and_then(|()| self.file.write_all(&self.payload[1..]));
+        written.map_err(|source| TapeError::File { path: self.path.clone(), source })
+    }
+}
+
+/// A tape that was written, also one whose writing was cut short. Frames are read when they are asked for, so that its
+/// length does not matter.
+#[derive(Debug)]
+pub struct Tape {
+    path: PathBuf,
+    file: File,
+    begin: Begin,
+    frames: Vec<Place>,
+    /// Number of the frame that precedes it, and its place.
+    snapshots: Vec<(usize, Place)>,
+    end: Option<End>,
+    torn: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Where the record begins.
+    at: u64,
+    kind: u8,
+    length: u32,
+    seal: u64,
+}
+
+impl Place {
+    fn head(&self) -> [u8; HEAD] {
+        let mut head = [0; HEAD];
+        head[0] = self.kind;
+        head[1..5].copy_from_slice(&self.length.to_le_bytes());
+        head[5..13].copy_from_slice(&self.seal.to_le_bytes());
+        let seal = hash_bytes(&head[..13]) as u32;
+        head[13..].copy_from_slice(&seal.to_le_bytes());
+        head
+    }
+
+    /// What a head says, if it is sound.
+    fn of_head(at: u64, head: &[u8; HEAD]) -> Option<Self> {
+        let [kind, a, b, c, d, seal @ .., _, _, _, _] = *head;
+        let place = Self { at, kind, length: u32::from_le_bytes([a, b, c, d]), seal: u64::from_le_bytes(seal) };
+        (place.head() == *head).then_some(place)
+    }
+}
+
+impl Tape {
+    /// Opens a tape and checks every record.
+    ///
+    /// # Errors
+    /// There is no file, it is no tape, of a newer version, or corrupt anywhere but in its last record.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TapeError> {
+        let path = path.as_ref().to_path_buf();
+        let failed = |source| TapeError::File { path: path.clone(), source };
+        let mut file = File::open(&path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        let mut magic = [0; 16];
+        match file.read_exact(&mut magic) {
+            Ok(()) if magic[..12] == *MAGIC => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(failed(error)),
+            _ => return Err(TapeError::NotATape { path }),
+        }
+        let found = u32::from_le_bytes([magic[12], magic[13], magic[14], magic[15]]);
+        if found != VERSION {
+            return Err(TapeError::Version { path, found });
+        }
+
+        let (mut begin, mut frames, mut snapshots, mut end, mut torn) = (None, Vec::new(), Vec::new(), None, None);
+        let mut at = magic.len() as u64;
+        while at < size {
+            let (place, payload) = match next_record(&mut file, at, size).map_err(failed)? {
+                Record::Whole(place, payload) => (place, payload),
+                Record::Torn => {
+                    torn = Some(at);
+                    break;
+                }
+                Record::BadHead => {
+                    return Err(TapeError::Corrupt { path, at, found: "the head of a record was changed".into() });
+                }
+            };
+            let next = at + (HEAD as u64) + u64::from(place.length);
+            let content = match sealed(&path, place, &payload) {
+                Ok(content) => content,
+                Err(_) if next == size => {
+                    torn = Some(at);
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            match place.kind {
+                BEGIN if begin.is_none() => begin = Some(decoded(&path, place, content)?),
+                FRAME => frames.push(place),
+                SNAPSHOT => snapshots.push((frames.len(), place)),
+                END => end = Some(decoded(&path, place, content)?),
+                kind => return Err(corrupt(&path, place, format!("a record of kind {kind}"))),
+            }
+            at = next;
+        }
+        let begin = begin.ok_or_else(|| TapeError::Corrupt { path: path.clone(), at: 16, found: "no begin".into() })?;
+        Ok(Self { path, file, begin, frames, snapshots, end, torn })
+    }
+
+    /// What does not change over the run.
+    pub fn begin(&self) -> &Begin {
+        &self.begin
+    }
+
+    /// How the run ended; `None` where it was cut short.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// Where a torn record was left out at the end, if one was `[byte]`.
+    pub fn torn(&self) -> Option<u64> {
+        self.torn
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Reads frame `number`, from 0.
+    ///
+    /// # Errors
+    /// There is no such frame, or the file has changed since it was opened.
+    pub fn frame(&mut self, number: usize) -> Result<Frame, TapeError> {
+        let none = || TapeError::NoFrame { path: self.path.clone(), number, frames: self.frames.len() };
+        let place = *self.frames.get(number).ok_or_else(none)?;
+        self.read(place)
+    }
+
+    /// Brings `run`, built of the same scene, to frame `number`: back to the last snapshot before it, and through the
+    /// windows since. From there it goes on with the same bits as the run that was recorded.
+    ///
+    /// # Errors
+    /// There is no such frame, the run is of another scene, or a simulator fails.
+    pub fn resume(&mut self, run: &mut partita::Run, number: usize) -> Result<(), TapeError> {
+        let target = self.frame(number)?.window;
+        let before = self.snapshots.partition_point(|&(frames, _)| frames <= number + 1);
+        for i in (0..before).rev() {
+            let (first, place) = self.snapshots[i];
+            let snapshot: RunSnapshot = self.read(place)?;
+            if snapshot.window() > target {
+                continue;
+            }
+            run.restore(&snapshot)?;
+            for frame in first..=number {
+                for window in self.frame(frame)?.inputs {
+                    run.play(&window)?;
+                }
+            }
+            return Ok(());
+        }
+        let found = "no snapshot before the frame".to_string();
+        Err(TapeError::Corrupt { path: self.path.clone(), at: 16, found })
+    }
+
+    fn read<T: DeserializeOwned>(&mut self, place: Place) -> Result<T, TapeError> {
+        let mut payload = vec![0; place.length as usize + 1];
+        payload[0] = place.kind;
+        let read = self.file.seek(SeekFrom::Start(place.at + HEAD as u64));
+        let read = read.and_then(|_| self.file.read_exact(&mut payload[1..]));
+        read.map_err(|source| TapeError::File { path: self.path.clone(), source })?;
+        decoded(&self.path, place, sealed(&self.path, place, &payload)?)
+    }
+}
+
+enum Record {
+    /// With its payload, after its kind.
+    Whole(Place, Vec<u8>),
+    /// The file ends in it, or has not been filled from here on.
+    Torn,
+    /// It never was one.
+    BadHead,
+}
+
+fn next_record(file: &mut File, at: u64, size: u64) -> io::Result<Record> {
+    if size - at < HEAD as u64 {
+        return Ok(Record::Torn);
+    }
+    let mut head = [0; HEAD];
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(&mut head)?;
+    let Some(place) = Place::of_head(at, &head) else {
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest)?;
+        let unfilled = head.iter().chain(&rest).all(|&byte| byte == 0);
+        return Ok(if unfilled { Record::Torn } else { Record::BadHead });
+    };
+    if size - at - (HEAD as u64) < u64::from(place.length) {
+        return Ok(Record::Torn);
+    }
+    let mut payload = vec![0; place.length as usize + 1];
+    payload[0] = place.kind;
+    file.read_exact(&mut payload[1..])?;
+    Ok(Record::Whole(place, payload))
+}
+
+/// The payload without its kind, if the seal is right.
+fn sealed<'a>(path: &Path, place: Place, payload: &'a [u8]) -> Result<&'a [u8], TapeError> {
+    let found = hash_bytes(payload);
+    if found == place.seal {
+        return Ok(&payload[1..]);
+    }
+    Err(corrupt(path, place, format!("seal {:x} of bytes with seal {found:x}", place.seal)))
+}
+
+fn decoded<T: DeserializeOwned>(path: &Path, place: Place, content: &[u8]) -> Result<T, TapeError> {
+    postcard::from_bytes(content).map_err(|error| corrupt(path, place, error.to_string()))
+}
+
+fn corrupt(path: &Path, place: Place, found: String) -> TapeError {
+    TapeError::Corrupt { path: path.into(), at: place.at, found }
+}

@@ -1,0 +1,345 @@
+//! Watching a run: each window is counted, each frame written.
+
+use std::path::{Path, PathBuf};
+
+use partita::{
+    Run,
+    simulator::{Carrier, Wrench},
+};
+
+use super::{Begin, End, Force, Frame, Numbers, Placement, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
+use crate::{Camera, Colour, Look, Options};
+
+/// How a scene is shown: from where, and how what looks.
+///
+/// Surfaces are named `simulator/surface`. A rule is for all names that begin with its words; the last rule that fits
+/// a name counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenery {
+    camera: Camera,
+    ground: Option<f64>,
+    rules: Vec<(String, Option<Look>)>,
+    clouds: Vec<(String, f64, Look)>,
+    still: Option<f64>,
+}
+
+impl Scenery {
+    /// Seen by `camera`. Surfaces are of steel, free particles drops of water, 1 cm in radius.
+    pub fn new(camera: Camera) -> Self {
+        Self { camera, ground: None, rules: Vec::new(), clouds: Vec::new(), still: None }
+    }
+
+    /// Draws an endless ground at this height `[m]`.
+    pub fn ground(self, height: f64) -> Self {
+        Self { ground: Some(height), ..self }
+    }
+
+    /// How the surfaces look whose names begin with `words`. Each gets a seed of its own, so that boards differ.
+    pub fn look(mut self, words: &str, look: Look) -> Self {
+        self.rules.push((words.into(), Some(look)));
+        self
+    }
+
+    /// Records the surfaces whose names begin with `words`, but does not show them: a floor that the ground shows.
+    pub fn hide(mut self, words: &str) -> Self {
+        self.rules.push((words.into(), None));
+        self
+    }
+
+    /// Radius `[m]` and look of the balls that show a simulator's free particles.
+    pub fn cloud(mut self, simulator: &str, radius: f64, look: Look) -> Self {
+        self.clouds.push((simulator.into(), radius, look));
+        self
+    }
+
+    /// Takes the picture from the frame nearest to `time` `[s]`, not from the one in which most moves.
+    pub fn still(self, time: f64) -> Self {
+        Self { still: Some(time), ..self }
+    }
+
+    /// What does not change over `run`, and the time from which the picture is to be taken.
+    pub(crate) fn begin(self, name: &str, options: &Options, run: &mut Run) -> Result<(Begin, Option<f64>), TapeError> {
+        let simulators: Vec<String> = run.simulators().map(String::from).collect();
+        let interfaces = run.ledgers().into_iter().map(|ledger| (ledger.follower, ledger.leader)).collect();
+        let taped = |(number, posed): (usize, partita::PosedSurface)| TapeSurface {
+            simulator: simulators.iter().position(|name| *name == posed.simulator).unwrap_or_default(),
+            look: self.look_of(&format!("{}/{}", posed.simulator, posed.surface.name), number),
+            surface: posed.surface.as_ref().clone(),
+        };
+        let surfaces = run.picture()?.surfaces.into_iter().enumerate().map(taped).collect();
+        let cloud = |name: &String| {
+            let (radius, look) = self.cloud_of(name);
+            TapeCloud { radius, look }
+        };
+        let clouds = simulators.iter().map(cloud).collect();
+        let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+        let versions = vec![("partita".into(), env!("CARGO_PKG_VERSION").into()), ("machine".into(), machine)];
+        let begin = Begin {
+            name: name.into(),
+            command: std::env::args().collect(),
+            seed: options.seed,
+            versions,
+            frames_per_second: options.fps,
+            start: run.time(),
+            simulators,
+            interfaces,
+            surfaces,
+            clouds,
+            ground: self.ground,
+            camera: self.camera,
+        };
+        Ok((begin, self.still))
+    }
+
+    fn look_of(&self, name: &str, number: usize) -> Option<Look> {
+        let rule = self.rules.iter().rfind(|(words, _)| name.starts_with(words.as_str()));
+        let look = rule.map_or(Some(Look::plain(Colour::STEEL)), |(_, look)| *look);
+        look.map(|look| look.numbered(number as u64))
+    }
+
+    fn cloud_of(&self, simulator: &str) -> (f64, Look) {
+        let rule = self.clouds.iter().rfind(|(name, ..)| name == simulator);
+        rule.map_or((0.01, Look::plain(Colour::WATER)), |&(_, radius, look)| (radius, look))
+    }
+}
+
+/// Writes the tape of a run that is going on.
+pub struct Recorder {
+    path: PathBuf,
+    writer: TapeWriter,
+    begin: Begin,
+    still: Option<f64>,
+    /// Frames written.
+    frames: u64,
+    /// Frames between snapshots.
+    stride: u64,
+    sums: Sums,
+    before: Before,
+    /// First window that no frame has the inputs of.
+    inputs_from: u64,
+    /// Windows that were taken when it last looked.
+    windows: u64,
+}
+
+/// Over the windows since the last frame.
+#[derive(Default)]
+struct Sums {
+    windows: u64,
+    /// In the order of [`Run::loads`].
+    loads: Vec<Wrench>,
+    gap: f64,
+    load_change: f64,
+    passes: u64,
+    iterations: Vec<u64>,
+}
+
+/// Clocks at the last frame, and what momenta were at the first.
+#[derive(Default)]
+struct Before {
+    stages: Vec<Vec<(String, f64)>>,
+    coupling: f64,
+    momenta: Vec<Option<[f64; 3]>>,
+}
+
+/// By default a tape holds a snapshot of the whole run for every second of its frames.
+const SECONDS_BETWEEN_SNAPSHOTS: f64 = 1.0;
+
+impl Recorder {
+    /// Begins the tape at `path`, with a snapshot and the first frame.
+    ///
+    /// # Errors
+    /// The file cannot be made, the camera sees nothing, or a simulator panicked while it was looked at.
+    pub(crate) fn new(path: PathBuf, begin: Begin, still: Option<f64>, run: &mut Run) -> Result<Self, TapeError> {
+        let writer = TapeWriter::create(&path, &begin)?;
+        let stride = (SECONDS_BETWEEN_SNAPSHOTS * begin.frames_per_second).ceil().max(1.0) as u64;
+        let (sums, inputs_from, windows) = (Sums::default(), run.windows(), run.windows());
+        let mut before = Before::default();
+        (before.stages, before.coupling) = clocks(run);
+        before.momenta = momenta(run, &begin)?;
+        let mut recorder = Self { path, writer, begin, still, frames: 0, stride, sums, before, inputs_from, windows };
+        recorder.frame(run)?;
+        Ok(recorder)
+    }
+
+    /// Takes in the window that `run` has just taken, and writes a frame where one is due.
+    ///
+    /// # Errors
+    /// The tape cannot be written, or the run has gone back: a tape goes only forwards.
+    pub fn window(&mut self, run: &mut Run) -> Result<(), TapeError> {
+        if run.windows() != self.windows + 1 {
+            let (path, found, expected) = (self.path.clone(), run.windows(), self.windows + 1);
+            return Err(TapeError::NotNext { path, found, expected });
+        }
+        self.windows += 1;
+        self.sums.add(run);
+        let elapsed = run.time() - self.begin.start;
+        // A window may end a rounding error before a frame's time.
+        if elapsed * self.begin.frames_per_second >= self.frames as f64 - 1e-6 {
+            self.frame(run)?;
+        }
+        Ok(())
+    }
+
+    /// Frames so far.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What is on the tape so far.
+    ///
+    /// # Errors
+    /// It cannot be written or read.
+    pub fn tape(&mut self) -> Result<Tape, TapeError> {
+        self.writer.flush()?;
+        Tape::open(&self.path)
+    }
+
+    /// The time from which the picture is to be taken, if that was said `[s]`.
+    pub(crate) fn still(&self) -> Option<f64> {
+        self.still
+    }
+
+    /// Writes the end and gives the file its final name.
+    pub(crate) fn finish(self, json: String, path: &Path) -> Result<(), TapeError> {
+        self.writer.end(&End { json })?;
+        std::fs::rename(&self.path, path).map_err(|source| TapeError::File { path: path.into(), source })
+    }
+
+    fn frame(&mut self, run: &mut Run) -> Result<(), TapeError> {
+        let numbers = self.numbers(run)?;
+        let picture = run.picture()?;
+        let placed = |posed: &partita::PosedSurface| match posed.surface.carrier {
+            Carrier::Frame(_) => {
+                Placement::Rigid { position: posed.carriers[0].position, orientation: posed.carriers[0].orientation }
+            }
+            Carrier::Points(_) => Placement::Deformed(posed.carriers.iter().map(|state| state.position).collect()),
+        };
+        let mut clouds = vec![Vec::new(); self.begin.clouds.len()];
+        for (simulator, points) in picture.clouds {
+            if let Some(number) = self.begin.simulators.iter().position(|name| *name == simulator) {
+                clouds[number] = points;
+            }
+        }
+        let frame = Frame {
+            time: run.time(),
+            window: run.windows(),
+            surfaces: picture.surfaces.iter().map(placed).collect(),
+            clouds,
+            forces: self.sums.forces(run),
+            numbers,
+            inputs: run.inputs_since(self.inputs_from),
+        };
+        self.writer.frame(&frame)?;
+        if self.frames.is_multiple_of(self.stride) {
+            self.writer.snapshot(&run.save()?)?;
+        }
+        (self.inputs_from, self.sums) = (run.windows(), Sums::default());
+        self.frames += 1;
+        Ok(())
+    }
+
+    fn numbers(&mut self, run: &mut Run) -> Result<Numbers, TapeError> {
+        let windows = self.sums.windows.max(1) as f64;
+        let (stages, coupling) = clocks(run);
+        let since = |now: &[(String, f64)], before: Option<&Vec<(String, f64)>>| -> Vec<(String, f64)> {
+            let old = |stage: &str| before.and_then(|list| list.iter().find(|(name, _)| name == stage));
+            let took = |(name, seconds): &(String, f64)| seconds - old(name).map_or(0.0, |(_, seconds)| *seconds);
+            now.iter().map(|stage| (stage.0.clone(), 1e3 * took(stage) / windows)).collect()
+        };
+        let mut energies = Vec::new();
+        for name in &self.begin.simulators {
+            energies.push(run.simulator_ledger(name)?.map(|ledger| [ledger.kinetic, ledger.potential]));
+        }
+        let ledgers = run.ledgers();
+        let six = |wrench: Wrench| {
+            let ([a, b, c], [d, e, f]) = (wrench.linear, wrench.angular);
+            [a, b, c, d, e, f]
+        };
+        let numbers = Numbers {
+            energies,
+            work: ledgers.iter().map(|ledger| ledger.work).sum(),
+            momentum_error: self.momentum_error(run)?,
+            gap: self.sums.gap,
+            load_change: self.sums.load_change,
+            passes: self.sums.passes as f64 / windows,
+            iterations: self.sums.iterations.iter().map(|&sum| sum as f64 / windows).collect(),
+            stages: stages.iter().enumerate().map(|(i, now)| since(now, self.before.stages.get(i))).collect(),
+            coupling: 1e3 * (coupling - self.before.coupling) / windows,
+            impulses: ledgers.iter().map(|ledger| [ledger.used, ledger.got, ledger.pending].map(six)).collect(),
+            windows: self.sums.windows,
+        };
+        (self.before.stages, self.before.coupling) = (stages, coupling);
+        Ok(numbers)
+    }
+
+    /// |Σ p − external − given + got, now less at the begin| over the simulators that know `external`.
+    fn momentum_error(&self, run: &mut Run) -> Result<Option<f64>, TapeError> {
+        let (mut open, mut known) = ([0.0; 3], false);
+        for (now, first) in momenta(run, &self.begin)?.iter().zip(&self.before.momenta) {
+            if let (Some(now), Some(first)) = (now, first) {
+                known = true;
+                (0..3).for_each(|k| open[k] += now[k] - first[k]);
+            }
+        }
+        Ok(known.then(|| open.iter().map(|x| x * x).sum::<f64>().sqrt()))
+    }
+}
+
+/// Each simulator's p − external − given + got, which only its own errors change; `None` where it does not know.
+fn momenta(run: &mut Run, begin: &Begin) -> Result<Vec<Option<[f64; 3]>>, TapeError> {
+    let ledgers = run.ledgers();
+    let mut momenta = Vec::new();
+    for name in &begin.simulators {
+        let given = run.impulse_given(name)?;
+        let own = run.simulator_ledger(name)?.and_then(|ledger| Some((ledger.momentum, ledger.external?.linear)));
+        momenta.push(own.map(|(p, external)| {
+            let got = |k: usize| ledgers.iter().filter(|l| l.follower == *name).map(|l| l.got.linear[k]).sum::<f64>();
+            std::array::from_fn(|k| p[k] - external[k] - given[k] + got(k))
+        }));
+    }
+    Ok(momenta)
+}
+
+/// Seconds by simulator and stage so far, and those of the coupling itself. A simulator without stages has "step".
+fn clocks(run: &Run) -> (Vec<Vec<(String, f64)>>, f64) {
+    let report = run.report();
+    let stages = report.stages.into_iter().zip(&report.simulators);
+    let named = stages.map(|(stages, (_, seconds))| match stages.0.is_empty() {
+        true => vec![("step".to_string(), *seconds)],
+        false => stages.0,
+    });
+    (named.collect(), report.coupling)
+}
+
+impl Sums {
+    fn add(&mut self, run: &Run) {
+        let Some(window) = run.last_window() else { return };
+        self.windows += 1;
+        self.gap = self.gap.max(window.gap);
+        self.load_change = self.load_change.max(window.load_change);
+        self.passes += u64::from(window.passes);
+        self.iterations.resize(window.iterations.len(), 0);
+        self.iterations.iter_mut().zip(&window.iterations).for_each(|(sum, &n)| *sum += u64::from(n));
+        for (i, load) in run.loads().enumerate() {
+            match self.loads.get_mut(i) {
+                Some(sum) => *sum += load.load,
+                None => self.loads.push(load.load),
+            }
+        }
+    }
+
+    /// Means over the windows, at the handles as they are now.
+    fn forces(&self, run: &Run) -> Vec<Force> {
+        let share = 1.0 / self.windows.max(1) as f64;
+        let means = run.loads().zip(&self.loads).map(|(load, sum)| (load, sum.scaled(share)));
+        means
+            .filter(|(_, mean)| *mean != Wrench::ZERO)
+            .map(|(load, mean)| Force {
+                interface: load.interface,
+                position: load.state.position,
+                force: mean.linear,
+                torque: mean.angular,
+            })
+            .collect()
+    }
+}
