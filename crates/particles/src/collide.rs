@@ -14,7 +14,7 @@ use crate::{
     crossing::{Crossing, first_crossing, is_inside, weights},
     fly::{Flight, Leg},
     response::{Contact, bounce, hold},
-    triangles::{CAUGHT, STANDOFF, Swept, Triangles, normal},
+    triangles::{CAUGHT, STANDOFF, Swept, Triangles, distance, normal},
 };
 
 /// After so many contacts in one step a particle does not bounce any more, so that it comes to rest.
@@ -170,7 +170,7 @@ impl Surroundings<'_> {
             let height = (x - corners[0]).dot(&outward);
             let side = if obstacle.two_sided && height < 0.0 { -1.0 } else { 1.0 };
             let height = side * height;
-            let lowest = if obstacle.two_sided { -STANDOFF } else { -CAUGHT };
+            let lowest = if obstacle.closed { -CAUGHT } else { -STANDOFF };
             if !(lowest..=obstacle.distance + 2.0 * STANDOFF).contains(&height) {
                 continue;
             }
@@ -187,14 +187,14 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Whether a face of the obstacle nearer than `depth` has the point on its outer side: then it is
-    /// not caught behind a farther one, but beyond a part thinner than that.
+    /// Whether the point, `depth` behind a face of the obstacle and over it, is outside all the same: beyond a part that
+    /// is thinner than that. Then a face that has the point in front is nearer. A point inside has none: where its way to
+    /// the nearest place of the surface ends, it ends from behind.
     fn is_outside(&self, x: &Vector3<f64>, f: f64, obstacle: u32, depth: f64, near: &[u32]) -> bool {
         near.iter().map(|&k| &self.triangles.swept[k as usize]).filter(|swept| swept.obstacle == obstacle).any(
             |swept| {
                 let corners = swept.corners(f, 0.0);
-                let height = (x - corners[0]).dot(&normal(&corners));
-                (0.0..depth).contains(&height) && weights(&corners.map(|c| c - x)).is_some_and(|w| is_inside(&w))
+                (x - corners[0]).dot(&normal(&corners)) > 0.0 && distance(x, &corners) < depth
             },
         )
     }

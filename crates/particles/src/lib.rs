@@ -22,7 +22,8 @@
 //! - A particle's centre stays 10 µm plus radius plus the pair's thickness away from faces. Around
 //!   convex edges it may come as near as 10 µm. It never passes a surface while the surface leaves
 //!   it room; one caught between closing surfaces rides on the last it met, and the report notes it.
-//! - One-sided surfaces stop what comes from outside and let out what is inside.
+//! - One-sided surfaces stop what comes from outside and let out what is inside. A closed one also
+//!   stops what is no more than 1 mm inside, and leads it out by 20 µm a step: that was caught there.
 //! - Where a surface turns within a step, its corners move straight.
 //! - Slow approaches (two steps' worth of acceleration) have no restitution, so bouncing ends in rest.
 //!

@@ -8,6 +8,8 @@ use parry3d_f64::{
     bounding_volume::Aabb,
     math::Vector,
     partitioning::{Bvh, BvhBuildStrategy, BvhNode},
+    query::PointQuery,
+    shape::Triangle,
 };
 use partita_simulator::{Carrier, Guide, HandleState, Motion, SimulatorError, Surface};
 
@@ -15,8 +17,8 @@ use partita_simulator::{Carrier, Guide, HandleState, Motion, SimulatorError, Sur
 /// 1 km), far below what can be seen. Everything thinner than this is not resolved.
 pub(crate) const STANDOFF: f64 = 1e-5;
 
-/// A particle no deeper than this behind a one-sided surface was caught there, between surfaces that
-/// closed, and belongs outside `[m]`: rigid bodies overlap by about as much where they press on each other.
+/// A particle no deeper than this inside a closed surface was caught there, between surfaces that
+/// closed in, and belongs outside `[m]`: rigid bodies overlap by about as much where they press on each other.
 pub(crate) const CAUGHT: f64 = 1e-3;
 
 /// Coordinates beyond this `[m]` are refused: products of them must stay finite.
@@ -35,6 +37,8 @@ pub(crate) struct Obstacle {
     /// Kept from the surface: radius and the pair's thickness `[m]`.
     pub distance: f64,
     pub two_sided: bool,
+    /// One-sided, and every edge has a triangle on either side: it has an inside.
+    pub closed: bool,
     /// Carried by a Frame.
     pub rigid: bool,
     /// Own handles that do not meet it, sorted.
@@ -97,6 +101,7 @@ impl Triangles {
                 restitution: *restitution,
                 distance: 0.0,
                 two_sided: surface.two_sided,
+                closed: !surface.two_sided && is_closed(&surface.triangles),
                 rigid: matches!(surface.carrier, Carrier::Frame(_)),
                 except,
                 first_vertex: vertices,
@@ -179,7 +184,9 @@ impl Triangles {
     /// Box around all that a swept triangle can touch.
     fn bounds(&self, triangle: u32) -> Aabb {
         let swept = &self.swept[triangle as usize];
-        let reach = CAUGHT.max(self.obstacles[swept.obstacle as usize].distance + 2.0 * STANDOFF);
+        let obstacle = &self.obstacles[swept.obstacle as usize];
+        let inwards = if obstacle.closed { CAUGHT } else { 0.0 };
+        let reach = inwards.max(obstacle.distance + 2.0 * STANDOFF);
         let [a, b] = [&swept.begin, &swept.end].map(|[p, q, r]| (p.inf(q).inf(r), p.sup(q).sup(r)));
         let (low, high) = (a.0.inf(&b.0).add_scalar(-reach), a.1.sup(&b.1).add_scalar(reach));
         Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z))
@@ -205,6 +212,21 @@ impl Triangles {
     pub fn forget_tree(&mut self) {
         self.active.clear();
     }
+}
+
+/// Of a point from the nearest place of a triangle.
+pub(crate) fn distance(x: &Vector3<f64>, corners: &[Vector3<f64>; 3]) -> f64 {
+    let [a, b, c] = corners.map(|p| Vector::new(p.x, p.y, p.z));
+    Triangle::new(a, b, c).distance_to_local_point(Vector::new(x.x, x.y, x.z), true)
+}
+
+/// Whether each edge is run along once either way.
+fn is_closed(triangles: &[[u32; 3]]) -> bool {
+    let mut runs: Vec<_> = triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).collect();
+    let mut back: Vec<_> = runs.iter().map(|&(a, b)| (b, a)).collect();
+    runs.sort_unstable();
+    back.sort_unstable();
+    runs == back
 }
 
 /// As [`Surface::posed`], into memory that is there.

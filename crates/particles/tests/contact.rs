@@ -545,3 +545,45 @@ fn who_was_caught_between_closing_bodies_is_outside_when_they_part() {
     }
     assert!(deepest.iter().all(|depth| (overlap..overlap + 3e-5).contains(depth)), "{deepest:?}");
 }
+
+/// A closed ridge, 0.5 mm high: whoever flies off above it is outside, though its faces lie behind.
+#[test]
+fn who_is_outside_beyond_a_thin_part_flies_on() {
+    let (h, w) = (5e-4, 0.2);
+    let vertices = vec![[-w, 0.0, -w], [w, 0.0, -w], [0.0, h, -w], [-w, 0.0, w], [w, 0.0, w], [0.0, h, w]];
+    let triangles = vec![[0, 2, 1], [3, 4, 5], [0, 1, 4], [0, 4, 3], [1, 2, 5], [1, 5, 4], [2, 0, 3], [2, 3, 5]];
+    let plate = cuboid([0.4, h, 0.4], false);
+    // Over the ridge's crest, and on either side of a plate; away from it.
+    let cases = [(surface(vertices, triangles, false), h, 1.0), (plate.clone(), 0.5 * h, 1.0), (plate, -0.5 * h, -1.0)];
+    for (shape, face, away) in cases {
+        for height in [2e-5, 1e-4, 3e-4, 4.9e-4, 9e-4] {
+            let mut p = Particles::new("p");
+            for x in [0.0, 1e-5, -3e-5, 0.01] {
+                p.add([x, face + away * height, 0.013], [0.0, away, 0.0]).unwrap();
+            }
+            p.follow(vec![obstacle(shape.clone(), 0.5, 0.0)]).unwrap();
+            let dt = 1.0 / 240.0;
+            let report = step_still(&mut p, 1, dt);
+            assert_eq!(reaction(&report), Vector3::zeros(), "{height} m from {face}");
+            assert!(p.velocities().iter().all(|v| (v.y - (away - G * dt)).abs() < 1e-12), "{:?}", p.velocities());
+        }
+    }
+}
+
+/// Up to a millimetre inside a closed surface counts as caught: it is held and comes out. Deeper is inside
+/// and falls; and an open surface has no inside.
+#[test]
+fn a_millimetre_inside_is_caught_and_more_is_inside() {
+    let after = |shape: Surface, y: f64| {
+        let mut p = Particles::new("p");
+        p.add([0.01, y, 0.02], [0.0; 3]).unwrap();
+        p.follow(vec![obstacle(shape, 0.5, 0.0)]).unwrap();
+        (0..120).for_each(|_| drop(step_still(&mut p, 1, 1.0 / 240.0)));
+        p.positions()[0].y
+    };
+    let block = || cuboid([1.0, 0.5, 1.0], false);
+    let top = 0.25;
+    assert!((after(block(), top - 9e-4) - top).abs() < 2e-5);
+    assert!(after(block(), top - 1.1e-3) < top - 0.5);
+    assert!(after(sheet(0.5, 4), -5e-4) < -1.0);
+}
