@@ -42,15 +42,27 @@ pub struct Snapshot {
 #[derive(Serialize, Deserialize)]
 struct Header {
     of: Identity,
+    /// [`format_of`] the state.
+    format: u64,
     time: f64,
 }
 
+/// Of the bytes of a state: its type, in this version of the program.
+fn format_of<T>() -> u64 {
+    layout_of(&(env!("CARGO_PKG_VERSION"), std::any::type_name::<T>()))
+}
+
 trait AnyState: Any + Send + Sync {
+    fn format(&self) -> u64;
     fn bytes(&self) -> Vec<u8>;
     fn fields(&self) -> Vec<(String, String)>;
 }
 
 impl<T: Serialize + Any + Send + Sync> AnyState for T {
+    fn format(&self) -> u64 {
+        format_of::<T>()
+    }
+
     fn bytes(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("a state is plain data, which postcard can always write")
     }
@@ -96,8 +108,8 @@ impl Snapshot {
     /// The inverse of [`Snapshot::to_bytes`].
     ///
     /// # Errors
-    /// The bytes were cut or changed, are a snapshot of another simulator or layout, or not a state
-    /// of this type.
+    /// The bytes were cut or changed, are a snapshot of another simulator or layout, or a state of
+    /// another type or version.
     pub fn from_bytes<T: Serialize + DeserializeOwned + Send + Sync + 'static>(
         of: Identity,
         bytes: &[u8],
@@ -114,6 +126,10 @@ impl Snapshot {
         if header.of != of {
             return Err(SimulatorError::refused("snapshot", header.of, of));
         }
+        if header.format != format_of::<T>() {
+            let expected = format!("format {:x}: the same type and version", format_of::<T>());
+            return Err(SimulatorError::refused("snapshot", format!("format {:x}", header.format), expected));
+        }
         match postcard::take_from_bytes::<T>(state) {
             Ok((state, [])) => Ok(Self::new(of, header.time, state)),
             Ok((_, rest)) => Err(refused(format!("{} bytes too many", rest.len()))),
@@ -121,10 +137,10 @@ impl Snapshot {
         }
     }
 
-    /// Every bit of the state, whose it is and when it was taken, sealed with a hash: eight bytes of
-    /// [`hash_bytes`] of the rest, then both in `postcard`. Equal bytes are equal snapshots.
+    /// Every bit of the state, whose it is, its format and when it was taken, sealed with a hash: eight
+    /// bytes of [`hash_bytes`] of the rest, then that in `postcard`. Equal bytes are equal snapshots.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let header = Header { of: self.of, time: self.time };
+        let header = Header { of: self.of, format: self.state.format(), time: self.time };
         let mut bytes = postcard::to_extend(&header, vec![0; 8]).expect("a header is plain data");
         bytes.extend(self.state.bytes());
         let seal = hash_bytes(&bytes[8..]).to_le_bytes();

@@ -32,6 +32,8 @@ fn renew_reuses_memory_that_nobody_else_holds() {
     let place = numbers(&first).as_ptr();
     let second = Snapshot::renew(Some(first), OF, 0.5, &List(vec![2.0; 80]));
     assert_eq!((numbers(&second).as_ptr(), numbers(&second), second.time()), (place, &[2.0; 80][..], 0.5));
+    let other = Identity { layout: 9, ..OF };
+    assert_eq!(Snapshot::renew(Some(second), other, 0.5, &List(vec![2.0])).identity(), other);
 }
 
 #[test]
@@ -69,6 +71,10 @@ fn the_first_difference_names_path_values_and_bits() {
         "[0]: 0.0 (bits 0000000000000000) / -0.0 (bits 8000000000000000)"
     );
     assert_eq!(of(&[0.0, 0.5]).first_difference(&of(&[0.0])).unwrap(), ".len: Some(2) / Some(1)");
+    let (later, others) = (Snapshot::new(OF, 1.0, 7_u8), Snapshot::new(Identity { layout: 9, ..OF }, 1.0, 7_u8));
+    let first = Snapshot::new(OF, 0.0, 7_u8);
+    assert_eq!(first.first_difference(&later).unwrap(), " taken at 0 s / at 1 s");
+    assert_eq!(later.first_difference(&others).unwrap(), " of owner 3, layout 4 / of owner 3, layout 9");
 }
 
 /// Published test vectors of 64-bit FNV-1a.
@@ -131,9 +137,13 @@ fn sealed_bytes_of_something_else_are_refused() {
 
     let of = Identity { owner: 1, layout: 2 };
     let (text, number) = (Snapshot::new(of, 0.5, "text".to_string()), Snapshot::new(of, 0.5, 7_u8));
-    assert!(Snapshot::from_bytes::<(u64, f64, f64)>(of, &text.to_bytes()).is_err());
-    let error = Snapshot::from_bytes::<()>(of, &number.to_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), "snapshot: expected bytes of `to_bytes`, found 1 bytes too many");
+    // Bytes that would decode, of a type that is not that of the state.
+    for error in [
+        Snapshot::from_bytes::<Vec<u8>>(of, &text.to_bytes()).unwrap_err(),
+        Snapshot::from_bytes::<i8>(of, &number.to_bytes()).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("the same type and version"), "{error}");
+    }
     assert_eq!(Snapshot::from_bytes::<u8>(of, &number.to_bytes()).unwrap().get::<u8>(of), Ok(&7));
 }
 
@@ -141,8 +151,13 @@ fn sealed_bytes_of_something_else_are_refused() {
 #[test]
 fn a_huge_length_in_the_bytes_is_refused_before_memory_is_taken() {
     let of = Identity { owner: 1, layout: 2 };
-    let huge = Snapshot::new(of, 0.0, 1_u64 << 60).to_bytes();
-    assert!(Snapshot::from_bytes::<Vec<f64>>(of, &huge).is_err());
+    let mut huge = Snapshot::new(of, 0.0, Vec::<f64>::new()).to_bytes();
+    assert_eq!(huge.pop(), Some(0), "the length of the list");
+    huge.extend([0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x10]);
+    let seal = hash_bytes(&huge[8..]).to_le_bytes();
+    huge[..8].copy_from_slice(&seal);
+    let error = Snapshot::from_bytes::<Vec<f64>>(of, &huge).unwrap_err();
+    assert!(error.to_string().starts_with("snapshot: expected bytes of `to_bytes`"), "{error}");
 }
 
 #[test]
