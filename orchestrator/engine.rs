@@ -11,7 +11,7 @@ use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
     plan::{Interface, Member, SpringPlan, motion, orientation_of},
-    schemes::History,
+    schemes::Memory,
     worker::{Reply, Request, Seat, StepSummary},
 };
 
@@ -34,7 +34,7 @@ pub(crate) struct Coupled {
     pub interfaces: Vec<InterfaceState>,
     /// By member, impulse of all loads on it so far [N s].
     pub given: Vec<[f64; 3]>,
-    pub history: History,
+    pub memory: Memory,
     pub totals: Totals,
 }
 
@@ -155,7 +155,7 @@ impl Engine {
             states,
             interfaces: interface_states,
             given: vec![[0.0; 3]; n],
-            history: History::default(),
+            memory: Memory::default(),
             totals: Totals::default(),
         };
         let inputs = vec![Inputs::default(); n];

@@ -150,13 +150,13 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::Totals, schemes::History};
+    use crate::{engine::Totals, schemes::Memory};
 
     fn mark(window: u64) -> Mark {
         let (states, interfaces) = (Vec::new(), Vec::new());
-        let (history, totals) = (History::default(), Totals::default());
+        let (memory, totals) = (Memory::default(), Totals::default());
         let given = Vec::new();
-        let coupled = Coupled { window, time: 0.0, states, interfaces, given, history, totals };
+        let coupled = Coupled { window, time: 0.0, states, interfaces, given, memory, totals };
         Mark { number: window, coupled }
     }
 

@@ -178,8 +178,8 @@ impl Run {
         if !(seconds.is_finite() && seconds >= 0.0) {
             return Err(Error::refused("seconds", seconds, "finite, at least 0").into());
         }
-        // A sum of windows may miss a multiple of them by rounding.
-        let windows = (seconds / self.rate.dt - 1e-9).ceil() as u64;
+        // 0.1 + 0.2 are three windows of 0.1, though the sum is a bit more.
+        let windows = (seconds / self.rate.dt * (1.0 - 1e-12)).ceil() as u64;
         for _ in 0..windows {
             begin(self)?;
             self.advance()?;

@@ -79,6 +79,19 @@ fn seconds_and_undo_end_at_the_window_they_name() {
     assert!(run.rewind(f64::NAN).is_err());
 }
 
+/// Whole windows, rounded up, but not for a last bit.
+#[test]
+fn seconds_are_rounded_up_to_windows() {
+    let (mut run, _) = run(Rewind::default(), Scheme::Interleaved, false);
+    run.set_rate(Rate::seconds(0.1)).unwrap();
+    let mut windows = |seconds| {
+        let before = run.windows();
+        run.for_seconds(seconds).unwrap();
+        run.windows() - before
+    };
+    assert_eq!([0.0, 1e-12, 0.1, 0.1 + 0.2, 0.35].map(&mut windows), [0, 1, 1, 3, 4]);
+}
+
 /// The length of a window is part of what a run goes back to.
 #[test]
 fn going_back_brings_back_the_rate() {

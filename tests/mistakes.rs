@@ -179,7 +179,7 @@ fn a_refused_call_changes_nothing() {
     assert_eq!(hash(&mut run, &names), before);
 }
 
-/// As many windows as cover the seconds, at least one for any time at all; what `begin` refuses ends
+/// As many windows as cover the seconds, rounded up; what `begin` refuses ends
 /// them, and those before stand as if nobody had watched.
 #[test]
 fn what_is_refused_at_the_begin_of_a_window_leaves_those_before() {
@@ -267,4 +267,28 @@ fn a_reaction_on_nothing_names_its_simulator_and_changes_nothing() {
             }
         }
     }
+}
+
+/// A body that sits in another one and is attached to it, and a third thing of the follower's that is not: contact of the
+/// two worlds does not push the first apart, and does stop the second.
+#[test]
+#[cfg(feature = "rigid")]
+fn who_is_attached_to_a_body_does_not_collide_with_it() {
+    let mut leader = RigidBodies::new("leader").gravity([0.0; 3]);
+    let hull = leader.add("hull", Body::dynamic(Shape::cuboid([1.0; 3])).mass(1000.0)).unwrap();
+    let mut follower = RigidBodies::new("follower");
+    let engine = follower.add("engine", Body::dynamic(Shape::cuboid([0.5; 3])).mass(1.0).at([0.1, 0.3, 0.0])).unwrap();
+    let load = follower.add("load", Body::dynamic(Shape::cuboid([0.2; 3])).mass(1.0).at([0.0, 0.7, 0.39])).unwrap();
+    let mut scene = Scene::new(Rate::hz(120));
+    scene.attach(engine, hull);
+    scene.contact("follower", "leader");
+    scene.add(leader).add(follower);
+    let mut run = scene.build().unwrap();
+    run.for_seconds(0.5).unwrap();
+    let height = |run: &mut Run, body| run.state(body).unwrap().position[1];
+    let sunk = height(&mut run, hull);
+    // 2 kg on 1000 kg for half a second: g t² / 1000 = 2.5 mm.
+    assert!((-4e-3..0.0).contains(&sunk), "{sunk} m");
+    assert!((height(&mut run, engine) - sunk - 0.3).abs() < 1e-3);
+    assert!((height(&mut run, load) - sunk - 0.6).abs() < 2e-3);
 }

@@ -119,3 +119,20 @@ fn a_gap_that_stays_open_is_said() {
         }
     }
 }
+
+/// The factor of one window serves the next: with another load it is right at once, and the second pass confirms. So it
+/// is after going back, which brings it back as well.
+#[test]
+fn the_relaxation_factor_is_kept_from_window_to_window() {
+    let (mut run, handle) = tied_masses(2.0, 3.0, DT, Relaxed::default());
+    assert_eq!(run.advance().unwrap().passes, 3);
+    for force in [5.0, -2.0, 40.0] {
+        run.push(handle, Wrench::force([force, 0.0, 0.0])).unwrap();
+        assert_eq!(run.advance().unwrap().passes, 2, "{force} N");
+    }
+    run.rewind_to(1).unwrap();
+    run.push(handle, Wrench::force([7.0, 0.0, 0.0])).unwrap();
+    assert_eq!(run.advance().unwrap().passes, 2);
+    run.rewind_to(0).unwrap();
+    assert_eq!(run.advance().unwrap().passes, 3);
+}

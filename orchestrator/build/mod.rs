@@ -200,12 +200,8 @@ impl Builder {
         levels
     }
 
-    /// Hands the guides over; skipped where something is wrong already, since a simulator takes
-    /// its guides once.
+    /// Hands the guides over: what a simulator has against them is a mistake like others.
     fn follow(&mut self) {
-        if !self.mistakes.is_empty() {
-            return;
-        }
         for (simulator, guides) in self.scene.simulators.iter_mut().zip(&self.guides) {
             if !guides.is_empty()
                 && let Err(error) = simulator.follow(guides.clone())

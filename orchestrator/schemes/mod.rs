@@ -4,7 +4,7 @@
 //! G(Λ) = A⁻¹(D − BΛ) (\[PD97\] eq. 3), and the coupled solution is Λ = G(Λ).
 //!
 //! A scheme is a file here, a variant of [`Scheme`] and, where it remembers earlier windows, a part
-//! of [`History`]; the engine gives it passes and knows none of them.
+//! of [`Memory`]; the engine gives it passes and knows none of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,8 @@ impl From<Relaxed> for Scheme {
 /// What schemes carry from window to window besides the loads. It is part of every mark, so that
 /// going back brings it back.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct History {
-    relaxed: relaxed::History,
+pub(crate) struct Memory {
+    relaxed: relaxed::Memory,
 }
 
 /// A parameter that is out of range: thing, found, expected.

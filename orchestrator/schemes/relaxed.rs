@@ -93,12 +93,12 @@ impl Relaxed {
 
 /// What the iteration of one window leaves to that of the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct History {
+pub(super) struct Memory {
     /// Aitken's factor.
     factor: f64,
 }
 
-impl Default for History {
+impl Default for Memory {
     fn default() -> Self {
         Self { factor: 1.0 }
     }
@@ -112,7 +112,7 @@ pub(super) fn window(
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
     let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-    let mut aitken = Aitken::new(engine.state.history.relaxed.factor, relaxed.factor);
+    let mut aitken = Aitken::new(engine.state.memory.relaxed.factor, relaxed.factor);
     let (mut x, mut residual) = (stack(engine, &forces), Vec::new());
     let mut good: Option<Vec<f64>> = None;
     let (mut passes, mut halvings, mut giving_up) = (0, 0, false);
@@ -169,7 +169,7 @@ pub(super) fn window(
     };
 
     let report = engine.accept(dt, passes, load_change, outcome);
-    engine.state.history.relaxed.factor = aitken.factor();
+    engine.state.memory.relaxed.factor = aitken.factor();
     for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
         interface.force = force;
         interface.carry.clone_from(&interface.pending);

@@ -62,7 +62,7 @@ pub fn hanging_chain(n: usize, rate: f64) -> (Scene, HandleId) {
 ///
 /// e(h) = a h (1 + β h + γ h² + …) gives r(h) = e(h)/e(h/2) = 2 + β h + O(h²): the ratio misses 2 by
 /// half as much each time, so 2 r(h/2) − r(h) = 2 + O(h²). The series is one in ω h, so the two terms
-/// are bounded by ω h and (ω h)².
+/// are expected of the order of ω h and (ω h)².
 pub fn assert_first_order(errors: &[f64], h: f64, rate: f64) {
     let ratios: Vec<f64> = errors.windows(2).map(|pair| pair[0] / pair[1]).collect();
     let small = |i: usize| rate * h / f64::from(1 << i);

@@ -45,7 +45,8 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
 }
 
 /// The crates: the ratio, what of it the run's own clocks see (marks and work between the simulators;
-/// the rest is simulators that are slower or faster in the run than alone), the shares, marks, and mark and retract against a step.
+/// the rest is simulators that are slower or faster in the run than alone), the shares, marks, and mark
+/// and retract against a step.
 fn real(table: &mut Table, effort: Effort, case: &str, flow: Flow, warm: usize, windows: usize) -> Result<(), Failure> {
     table.case(case, "coupled/alone", TARGET, |table| {
         let mut duel = Duel::new(&|| crates::scene(flow), warm, windows, 4)?;

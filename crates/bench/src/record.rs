@@ -228,8 +228,8 @@ impl Duel {
         Ok(())
     }
 
-    /// All timed windows once, from the first on ([`Duel::back`]), in turns: a chunk coupled, the same chunk alone, and the other way
-    /// round for every second one, so that what else the machine does hits both alike. Alone, each
+    /// All timed windows once, from the first on ([`Duel::back`]), in turns: a chunk coupled, the same chunk
+    /// alone, and the other way round for every second one, so that what else the machine does hits both alike. Alone, each
     /// simulator takes its chunk by itself; `in_turns`, they step one after the other, window by
     /// window as when coupled, and push each other out of the caches as much.
     ///
