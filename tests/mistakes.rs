@@ -12,7 +12,7 @@ use common::{Hooked, following_mass, free_mass, hash, rotor::Rotor};
 use partita::{
     Error, Mistake, Rewind,
     prelude::*,
-    simulator::{Reaction, StepReport},
+    simulator::{Guide, Reaction, StepReport},
 };
 
 fn mistakes(scene: Scene) -> Vec<Mistake> {
@@ -279,11 +279,15 @@ fn who_is_attached_to_a_body_does_not_collide_with_it() {
     let mut follower = RigidBodies::new("follower");
     let engine = follower.add("engine", Body::dynamic(Shape::cuboid([0.5; 3])).mass(1.0).at([0.1, 0.3, 0.0])).unwrap();
     let load = follower.add("load", Body::dynamic(Shape::cuboid([0.2; 3])).mass(1.0).at([0.0, 0.7, 0.39])).unwrap();
+    let follower = Hooked::new(follower, |_, _| Ok(()));
+    let guides = follower.guides.clone();
     let mut scene = Scene::new(Rate::hz(120));
     scene.attach(engine, hull);
     scene.contact("follower", "leader");
     scene.add(leader).add(follower);
     let mut run = scene.build().unwrap();
+    let excepted = |guide: &Guide| matches!(guide, Guide::Obstacle { except, .. } if *except == [engine]);
+    assert!(guides.lock().unwrap().iter().any(excepted), "{guides:?}");
     run.for_seconds(0.5).unwrap();
     let height = |run: &mut Run, body| run.state(body).unwrap().position[1];
     let sunk = height(&mut run, hull);

@@ -4,7 +4,7 @@
 
 pub mod rotor;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
@@ -90,6 +90,8 @@ pub type Hook = Box<dyn Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorErro
 pub struct Hooked {
     inner: Box<dyn Simulator>,
     hook: Hook,
+    /// What it was given to follow.
+    pub guides: Arc<Mutex<Vec<Guide>>>,
 }
 
 impl Hooked {
@@ -97,7 +99,7 @@ impl Hooked {
         inner: impl Simulator + 'static,
         hook: impl Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send + 'static,
     ) -> Self {
-        Self { inner: Box::new(inner), hook: Box::new(hook) }
+        Self { inner: Box::new(inner), hook: Box::new(hook), guides: Arc::default() }
     }
 }
 
@@ -134,6 +136,7 @@ impl Simulator for Hooked {
         self.inner.follows()
     }
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        *self.guides.lock().unwrap() = guides.clone();
         self.inner.follow(guides)
     }
     fn ledger(&self) -> Option<Ledger> {
