@@ -1,0 +1,253 @@
+//! Laws of tapes: what was recorded comes back, a torn end loses only what was torn, anything else is refused, and any
+//! frame is a place to go on from.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use partita::{prelude::*, simulator::hash_bytes};
+use partita_report::{Camera, Options, Placement, Recorder, Report, Scenery, Tape, TapeError};
+
+/// Drops on a crate, pushed now and then, with a rate that changes.
+fn scene() -> (Run, HandleId) {
+    let mut rigid = RigidBodies::new("rigid");
+    let body = rigid.add("crate", Body::dynamic(Shape::cuboid([0.4; 3])).mass(2.0).at([0.0, 0.5, 0.0])).unwrap();
+    let hail = Emitter::disc([0.0, 1.0, 0.0], 0.1).speed(8.0).rate(500.0).lifetime(0.2).seed(3);
+    let hail = Particles::new("hail").mass(0.02).emit(hail);
+    let mut scene = Scene::new(Rate::hz(120));
+    scene.contact("hail", "rigid");
+    scene.add(rigid).add(hail);
+    (scene.build().unwrap(), body)
+}
+
+fn scenery() -> Scenery {
+    Scenery::new(Camera::framing([[-1.0; 3], [1.0; 3]]))
+}
+
+fn options(folder: &Path) -> Options {
+    Options { out: folder.into(), seed: 7, ..Options::default() }
+}
+
+/// Hashes of the state after every window, and the recording.
+fn recorded(report: &Report) -> (Vec<u64>, Recorder) {
+    let (mut run, body) = scene();
+    let mut recorder = report.recorder(&mut run, scenery()).unwrap();
+    let mut hashes = vec![hash(&mut run)];
+    for window in 0..160 {
+        if window % 7 == 0 {
+            run.push(body, Wrench::force([0.0, 3.0, f64::from(window)])).unwrap();
+        }
+        run.set_rate(Rate::hz(if window < 80 { 120.0 } else { 100.0 })).unwrap();
+        run.advance().unwrap();
+        recorder.window(&mut run).unwrap();
+        hashes.push(hash(&mut run));
+    }
+    (hashes, recorder)
+}
+
+fn hash(run: &mut Run) -> u64 {
+    let bytes: Vec<u8> = ["rigid", "hail"].iter().flat_map(|name| run.state_bytes(name).unwrap()).collect();
+    hash_bytes(&bytes)
+}
+
+/// A finished tape with its bytes.
+fn tape(folder: &Path) -> (PathBuf, Vec<u8>, Vec<u64>) {
+    let report = Report::new("drops", &options(folder)).unwrap();
+    let (hashes, recorder) = recorded(&report);
+    report.finish(recorder);
+    let path = folder.join("drops.tape");
+    let bytes = fs::read(&path).unwrap();
+    (path, bytes, hashes)
+}
+
+#[test]
+fn a_tape_tells_what_the_run_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, ..) = tape(folder.path());
+    let mut tape = Tape::open(&path).unwrap();
+    let begin = tape.begin().clone();
+    assert_eq!((begin.name.as_str(), begin.seed, begin.frames_per_second), ("drops", 7, 24.0));
+    assert_eq!(begin.simulators, ["rigid", "hail"]);
+    assert_eq!(begin.interfaces, [("hail".into(), "rigid".into())]);
+    assert!(begin.command[0].contains("tape") && begin.versions.iter().any(|(name, _)| name == "partita"));
+    assert!(tape.end().unwrap().json.contains("\"picture is not blank\"") && tape.torn().is_none());
+
+    // 80 windows of 1/120 s and 80 of 1/100 s; a frame at the first window that ends at or after k/24 s.
+    let ends: Vec<f64> = (0..=160).map(|k| f64::from(k.min(80)) / 120.0 + f64::from((k - 80).max(0)) / 100.0).collect();
+    let due = |k: usize| ends.iter().position(|end| end * 24.0 >= k as f64 - 1e-6).unwrap();
+    assert_eq!(tape.frames(), 1 + (24.0 * ends[160] + 1e-6) as usize);
+    let (mut run, body) = scene();
+    let mut windows = 0;
+    for number in 0..tape.frames() {
+        let frame = tape.frame(number).unwrap();
+        assert_eq!(frame.window, due(number) as u64);
+        assert_eq!(
+            (frame.inputs.len() as u64, frame.numbers.windows),
+            (frame.window - windows, frame.window - windows)
+        );
+        windows = frame.window;
+        frame.inputs.iter().for_each(|inputs| run.play(inputs).unwrap());
+        assert_eq!(frame.time, run.time());
+
+        let (state, picture) = (run.state(body).unwrap(), run.picture().unwrap());
+        let Placement::Rigid { position, orientation } = frame.surfaces[0] else { panic!("a rigid surface") };
+        assert_eq!((position, orientation), (state.position, state.orientation));
+        assert_eq!(frame.surfaces[0].vertices(&begin.surfaces[0].surface), picture.surfaces[0].vertices());
+        assert_eq!(frame.clouds[1], picture.clouds.first().map_or(vec![], |(_, points)| points.clone()));
+        let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
+        assert_eq!(frame.numbers.energies[0], Some([ledger.kinetic, ledger.potential]));
+        assert_eq!(frame.numbers.impulses[0][1][1], run.ledgers()[0].got.linear[1]);
+        // Both know what acts on them: what is left is rounding of impulses of the order of 10 N s.
+        assert!(frame.numbers.momentum_error.unwrap() < 1e-12, "{:?}", frame.numbers.momentum_error);
+    }
+    let error = tape.frame(tape.frames()).unwrap_err();
+    assert!(error.to_string().contains("no number"), "{error}");
+}
+
+/// A force is the mean of the coupling's over the windows of its frame: their impulse, over their time, less what is
+/// pending at either end.
+#[test]
+fn forces_are_means_over_their_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, ..) = tape(folder.path());
+    let mut tape = Tape::open(&path).unwrap();
+    let mut before = tape.frame(0).unwrap();
+    for number in 1..tape.frames() {
+        let frame = tape.frame(number).unwrap();
+        // The loads for the next windows: what was got in these.
+        let got = frame.numbers.impulses[0][1][1] - before.numbers.impulses[0][1][1];
+        let mean: f64 = frame.forces.iter().map(|force| force.force[1]).sum();
+        let time = frame.time - before.time;
+        assert!(
+            (mean * time - got).abs() < 1e-9 * got.abs().max(1.0),
+            "frame {number}: {mean} N over {time} s, {got} N s"
+        );
+        before = frame;
+    }
+}
+
+/// From any frame on with the same bits as the run that was recorded, also in a run that was elsewhere.
+#[test]
+fn a_run_is_taken_up_again_at_any_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _, hashes) = tape(folder.path());
+    let mut tape = Tape::open(&path).unwrap();
+    let (mut run, _) = scene();
+    for number in [5, 0, 23, 24, 25, 30, tape.frames() - 1, 1] {
+        tape.resume(&mut run, number).unwrap();
+        let frame = tape.frame(number).unwrap();
+        assert_eq!((run.windows(), run.time()), (frame.window, frame.time));
+        assert_eq!(hash(&mut run), hashes[frame.window as usize], "at frame {number}");
+        // And on, through what came from outside.
+        for next in number + 1..(number + 4).min(tape.frames()) {
+            tape.frame(next).unwrap().inputs.iter().for_each(|inputs| run.play(inputs).unwrap());
+            assert_eq!(hash(&mut run), hashes[run.windows() as usize], "from frame {number} to {next}");
+        }
+    }
+    let mut other = Scene::new(Rate::hz(120));
+    other.add(RigidBodies::new("rigid"));
+    let error = tape.resume(&mut other.build().unwrap(), 3).unwrap_err();
+    assert!(matches!(error, TapeError::Run(_)) && error.to_string().contains("same simulators"), "{error}");
+}
+
+/// A process that is killed leaves a file that ends anywhere: every whole frame before is there.
+#[test]
+fn a_torn_tape_loses_what_was_torn_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, bytes, _) = tape(folder.path());
+    let mut whole = Tape::open(&path).unwrap();
+    let frames: Vec<_> = (0..whole.frames()).map(|number| whole.frame(number).unwrap()).collect();
+    let torn_path = folder.path().join("torn.tape");
+    let mut last = 0;
+    for cut in (0..bytes.len()).step_by(997).chain(bytes.len() - 50..bytes.len()) {
+        fs::write(&torn_path, &bytes[..cut]).unwrap();
+        match Tape::open(&torn_path) {
+            Ok(mut tape) => {
+                assert!(tape.frames() >= last && tape.end().is_none(), "cut at {cut}");
+                last = tape.frames();
+                if last > 0 {
+                    assert_eq!(tape.frame(last - 1).unwrap(), frames[last - 1], "cut at {cut}");
+                }
+            }
+            // Before the begin is whole there is nothing to read.
+            Err(error) => assert!(last == 0 && cut < 20_000, "cut at {cut}: {error}"),
+        }
+    }
+    assert_eq!(last, frames.len(), "cut in the end, all frames are there");
+
+    // Space that the system gave and never filled.
+    fs::write(&torn_path, [&bytes[..], &[0; 5000]].concat()).unwrap();
+    let tape = Tape::open(&torn_path).unwrap();
+    assert_eq!((tape.frames(), tape.torn()), (frames.len(), Some(bytes.len() as u64)));
+}
+
+/// A flipped bit anywhere is found; in the last record it tears that one.
+#[test]
+fn a_corrupt_tape_is_refused_by_the_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, bytes, _) = tape(folder.path());
+    let path = folder.path().join("corrupt.tape");
+    let mut refused = 0;
+    for at in (0..bytes.len()).step_by(1009).chain(0..64) {
+        let mut changed = bytes.clone();
+        changed[at] ^= 0x10;
+        fs::write(&path, &changed).unwrap();
+        match Tape::open(&path) {
+            Err(TapeError::NotATape { .. }) => assert!(at < 12, "byte {at}"),
+            Err(TapeError::Version { .. }) => assert!((12..16).contains(&at), "byte {at}"),
+            Err(TapeError::Corrupt { at: record, .. }) => {
+                assert!(record <= at as u64);
+                refused += 1;
+            }
+            Err(error) => panic!("byte {at}: {error}"),
+            Ok(tape) => assert!(tape.torn().is_some() && tape.end().is_none(), "byte {at}"),
+        }
+    }
+    assert!(refused > 100);
+}
+
+#[test]
+fn newer_tapes_and_other_files_are_refused_in_clear_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, mut bytes, _) = tape(folder.path());
+    bytes[12] += 1;
+    fs::write(&path, &bytes).unwrap();
+    let error = Tape::open(&path).unwrap_err().to_string();
+    assert!(error.ends_with("has version 2; this program reads version 1"), "{error}");
+    for other in [&b""[..], b"partita", b"PNG and more than sixteen bytes"] {
+        fs::write(&path, other).unwrap();
+        assert!(matches!(Tape::open(&path), Err(TapeError::NotATape { .. })));
+    }
+    assert!(matches!(Tape::open(folder.path().join("nowhere")), Err(TapeError::File { .. })));
+}
+
+/// A run that goes back under a recorder: the tape goes on only where the run does.
+#[test]
+fn a_tape_goes_only_forwards() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("drops", &options(folder.path())).unwrap();
+    let (mut run, _) = scene();
+    let mut recorder = report.recorder(&mut run, scenery()).unwrap();
+    for _ in 0..9 {
+        run.advance().unwrap();
+        recorder.window(&mut run).unwrap();
+    }
+    run.undo().unwrap();
+    let error = recorder.window(&mut run).unwrap_err().to_string();
+    assert!(error.contains("expected the run after 10 windows, found it after 8"), "{error}");
+    // Nothing of that is on the tape: where the run is again, it goes on.
+    run.advance().unwrap();
+    run.advance().unwrap();
+    recorder.window(&mut run).unwrap();
+}
+
+/// `/dev/full` has no space left, ever.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error_that_names_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, ..) = tape(folder.path());
+    let mut tape = Tape::open(&path).unwrap();
+    let mut full = partita_report::TapeWriter::create(Path::new("/dev/full"), tape.begin()).unwrap();
+    let error = (0..tape.frames()).cycle().take(1000).find_map(|number| full.frame(&tape.frame(number).unwrap()).err());
+    assert!(error.unwrap().to_string().contains("/dev/full"));
+}
