@@ -5,6 +5,7 @@
 //! | `overhead`  | what coupling costs over the same simulators alone |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
+//! | `report`    | what it costs to record a run, over the run itself |
 //!
 //! Values are medians. What is compared is measured in turns within one run. All work is on one
 //! thread unless `--threads` says otherwise. A missed target is a row like any other; the exit status is
@@ -16,6 +17,7 @@ mod crates;
 mod overhead;
 mod particles;
 mod record;
+mod report;
 mod table;
 
 use std::{fs::File, num::NonZeroUsize, path::PathBuf, process::ExitCode};
@@ -40,10 +42,11 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 3] = [
+const BENCHES: [(&str, &str, Bench); 4] = [
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
+    ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 
 #[derive(Parser)]

@@ -1,0 +1,64 @@
+//! The bench `report`: what it costs to record a run, over the run itself.
+
+use std::{path::PathBuf, time::Instant};
+
+use partita_report::{Camera, Options, Report, Scenery};
+
+use crate::{
+    Effort,
+    crates::{self, Flow},
+    table::{Failure, Table, Target},
+};
+
+/// Tape and page together, over the simulation [-].
+const TARGET: Option<Target> = Some(Target::AtMost(0.1));
+
+/// A folder that is gone with its owner.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The example `crates`, 24 frames a second.
+///
+/// # Errors
+/// The JSON file cannot be written.
+pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
+    let case = "crates";
+    table.case(case, "of the simulation", TARGET, |table| {
+        let folder = Folder(std::env::temp_dir().join(format!("partita-bench-{}", std::process::id())));
+        let report = Report::new("crates", &Options { out: folder.0.clone(), ..Options::default() })?;
+        let windows = if effort.quick { 240 } else { 4 * crates::HZ };
+        let [mut tapes, mut sizes] = [(); 2].map(|()| Vec::new());
+        for _ in 0..effort.samples(7) {
+            let mut run = crates::scene(Flow::NORMAL)?.coupled()?;
+            let (mut simulating, mut recording) = (0.0, 0.0);
+            let mut lap = Instant::now();
+            let mut timed = |clock: &mut f64| {
+                *clock += lap.elapsed().as_secs_f64();
+                lap = Instant::now();
+            };
+            let scenery = Scenery::new(Camera::framing([[-2.2, 0.0, -1.4], [3.0, 2.1, 1.6]]));
+            let mut recorder = report.recorder(&mut run, scenery)?;
+            timed(&mut recording);
+            for _ in 0..windows {
+                run.advance()?;
+                timed(&mut simulating);
+                recorder.window(&mut run)?;
+                timed(&mut recording);
+            }
+            let tape = recorder.tape()?;
+            timed(&mut recording);
+            if tape.frames() as u32 != windows / 10 + 1 {
+                return Err(format!("{} frames of {windows} windows", tape.frames()).into());
+            }
+            tapes.push(recording / simulating);
+            sizes.push(std::fs::metadata(report.path("tape.partial"))?.len() as f64 / 1e6);
+        }
+        table.row(&format!("{case}: tape"), "of the simulation", TARGET, &tapes)?;
+        table.row(&format!("{case}: tape, size"), "MB", None, &sizes)
+    })
+}
