@@ -44,6 +44,8 @@ impl Quality {
     /// For frames of a film.
     pub const FILM: Quality =
         Quality { samples: 2, shadow_size: 1024, sky_directions: 16, sky_size: 128, sky_block: 2 };
+    /// For a storyboard.
+    pub const BOARD: Quality = Quality { samples: 3, sky_block: 1, ..Quality::FILM };
     /// For the one picture that people see first.
     pub const STILL: Quality =
         Quality { samples: 3, shadow_size: 2048, sky_directions: 48, sky_size: 160, sky_block: 1 };
