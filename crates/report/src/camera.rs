@@ -131,6 +131,13 @@ impl View {
         [p.dot(&self.right), p.dot(&self.up), -p.dot(&self.back)]
     }
 
+    /// Whether a point of the world is inside the picture `[m]`, hidden or not.
+    pub fn shows(&self, point: [f64; 3]) -> bool {
+        let seen = self.to_camera((Vector3::from(point) - self.origin).cast());
+        let [x, y, _] = self.project(seen, 1.0);
+        seen[2] > self.near && (0.0..self.width as f32).contains(&x) && (0.0..self.height as f32).contains(&y)
+    }
+
     /// Direction through the place (x, y) of the picture `[pixels]`, one metre deep.
     pub fn ray(&self, x: f32, y: f32) -> Vector3<f32> {
         let across = (x - 0.5 * self.width as f32) / self.focal;

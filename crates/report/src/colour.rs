@@ -1,5 +1,7 @@
 //! Colours: sRGB outside, linear light inside.
 
+use std::sync::OnceLock;
+
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +56,13 @@ const WHITE: f32 = 2.0;
 const SHOULDER: f32 = 0.7;
 
 impl Encoder {
-    pub fn new() -> Self {
+    /// The table, made at the first call.
+    pub fn get() -> &'static Self {
+        static TABLE: OnceLock<Encoder> = OnceLock::new();
+        TABLE.get_or_init(Encoder::new)
+    }
+
+    fn new() -> Self {
         let levels = (0..=(WHITE * STEPS) as usize)
             .map(|i| {
                 let light = i as f32 / STEPS;

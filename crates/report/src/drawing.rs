@@ -25,7 +25,7 @@ pub struct Look {
 pub enum Finish {
     /// Nothing.
     Plain,
-    /// Boards in a frame, on the faces of [`Shape::cuboid`]; elsewhere as `Plain`.
+    /// Boards in a frame, on the six faces of a box along its own axes; elsewhere as `Plain`.
     Boards,
 }
 
@@ -84,21 +84,22 @@ const CREASE_OF_CLOTH: f64 = 75.0;
 impl Shape {
     /// A shape from vertices `[m]` and triangles. Edges whose faces meet at more than 35 degrees stay sharp.
     ///
-    /// Triangles with a vertex that is not finite are not drawn; [`crate::Film::skipped`] counts them.
+    /// A closed box along the axes, of any size and anywhere, can carry [`Finish::Boards`].
+    ///
+    /// Triangles with a vertex that is not finite are not drawn.
     ///
     /// # Errors
     ///
     /// [`PictureError::Index`] where a triangle names a vertex that does not exist.
     pub fn new(vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> Result<Self, PictureError> {
-        Shape::with_crease(vertices, triangles, CREASE)
+        let shape = Shape::with_crease(vertices, triangles, CREASE)?;
+        let surface = Arc::into_inner(shape.0).expect("made a line above");
+        let faces = faces_of_box(vertices, triangles).unwrap_or_default();
+        Ok(Shape(Arc::new(Surface { faces, ..surface })))
     }
 
-    /// As [`Shape::new`], sharp above `crease` `[degrees]`: 0 shows every facet, 180 none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Shape::new`].
-    pub fn with_crease(vertices: &[[f64; 3]], triangles: &[[u32; 3]], crease: f64) -> Result<Self, PictureError> {
+    /// Without faces; sharp above `crease` `[degrees]`: 0 shows every facet, 180 none.
+    fn with_crease(vertices: &[[f64; 3]], triangles: &[[u32; 3]], crease: f64) -> Result<Self, PictureError> {
         for (triangle, corners) in triangles.iter().enumerate() {
             if let Some(&vertex) = corners.iter().find(|&&vertex| vertex as usize >= vertices.len()) {
                 return Err(PictureError::Index { triangle, vertex, vertices: vertices.len() });
@@ -108,47 +109,11 @@ impl Shape {
         let normals = corner_normals(&vertices, triangles, crease);
         Ok(Shape(Arc::new(Surface { vertices, triangles: triangles.to_vec(), normals, faces: vec![] })))
     }
-
-    /// A box with full edge lengths `size` `[m]`, whose faces can carry [`Finish::Boards`].
-    ///
-    /// # Errors
-    ///
-    /// [`PictureError::ShapeSize`] unless they are positive and finite.
-    pub fn cuboid(size: [f64; 3]) -> Result<Self, PictureError> {
-        if !size.iter().all(|&s| s > 0.0 && s.is_finite()) {
-            return Err(PictureError::ShapeSize { shape: "cuboid", sizes: size.to_vec() });
-        }
-        let (mut vertices, mut triangles, mut faces) = (vec![], vec![], vec![]);
-        for axis in 0..3 {
-            for side in [-1.0, 1.0] {
-                let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
-                let face = [size[u] as f32, size[v] as f32];
-                let first = vertices.len() as u32;
-                for [s, t] in [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]] {
-                    let mut corner = [0.0; 3];
-                    (corner[axis], corner[u], corner[v]) = (0.5 * side * size[axis], s * size[u], t * size[v]);
-                    vertices.push(corner);
-                }
-                // Counter-clockwise from outside.
-                let halves = if side > 0.0 { [[0, 1, 2], [0, 2, 3]] } else { [[0, 2, 1], [0, 3, 2]] };
-                let place = |k: u32| [[0.0, 0.0], [face[0], 0.0], face, [0.0, face[1]]][k as usize];
-                for half in halves {
-                    triangles.push(half.map(|k| first + k));
-                    let number = 2 * axis as u32 + u32::from(side > 0.0);
-                    faces.push(Face { corners: half.map(place), size: face, number });
-                }
-            }
-        }
-        let shape = Shape::new(&vertices, &triangles)?;
-        let surface = Arc::into_inner(shape.0).expect("made a line above");
-        Ok(Shape(Arc::new(Surface { faces, ..surface })))
-    }
 }
 
 /// Everything that one picture shows, in world coordinates `[m]` with Y up.
 ///
-/// Things that are not finite are left out of the picture rather than spoiling it; [`crate::Film::skipped`] tells how
-/// many.
+/// Things that are not finite are left out of the picture rather than spoiling it.
 #[derive(Debug, Clone, Default)]
 pub struct Drawing {
     pub(crate) items: Vec<Item>,
@@ -185,11 +150,6 @@ impl Drawing {
         self.push(Geometry::Body { shape: shape.clone(), pose }, look)
     }
 
-    /// Adds a shape that already is where it should be, such as a floor or a wall.
-    pub fn shape(&mut self, shape: &Shape, look: Look) -> &mut Self {
-        self.push(Geometry::Body { shape: shape.clone(), pose: Isometry3::identity() }, look)
-    }
-
     /// Adds a deforming mesh such as cloth: vertices `[m]` in world coordinates, triangles; both sides are seen.
     ///
     /// # Errors
@@ -215,6 +175,55 @@ impl Drawing {
         self.items.push(Item { geometry, look });
         self
     }
+}
+
+/// Each triangle's place on its face, if these are the twelve halves of the six faces of a box along the axes, wherever
+/// it is and however its faces are cut.
+fn faces_of_box(vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> Option<Vec<Face>> {
+    if triangles.len() != 12 {
+        return None;
+    }
+    let extreme = |pick: fn(f64, f64) -> f64| {
+        let along =
+            |axis: usize| triangles.as_flattened().iter().map(move |&i| vertices[i as usize][axis]).reduce(pick);
+        [0, 1, 2].map(|axis| along(axis).unwrap_or(f64::NAN))
+    };
+    let (low, high) = (extreme(f64::min), extreme(f64::max));
+    let size = [0, 1, 2].map(|axis| high[axis] - low[axis]);
+    if !size.iter().all(|&edge| edge > 0.0 && edge.is_finite()) {
+        return None;
+    }
+    // Which corner of the box a vertex is, by axis: at the high end or at the low one, up to rounding.
+    let corner = |i: u32| -> Option<[bool; 3]> {
+        let [x, y, z] = [0, 1, 2].map(|axis| {
+            let along = (vertices[i as usize][axis] - low[axis]) / size[axis];
+            (along.min(1.0 - along).abs() < 1e-9).then_some(along > 0.5)
+        });
+        Some([x?, y?, z?])
+    };
+
+    let mut faces = Vec::with_capacity(12);
+    // By face: of each half, the corner that it leaves out.
+    let mut left_out: [Vec<[bool; 2]>; 6] = Default::default();
+    for triangle in triangles {
+        let [a, b, c] = [corner(triangle[0])?, corner(triangle[1])?, corner(triangle[2])?];
+        let axis = (0..3).find(|&axis| a[axis] == b[axis] && b[axis] == c[axis])?;
+        let plane = [(axis + 1) % 3, (axis + 2) % 3];
+        let places = [a, b, c].map(|corner| plane.map(|k| corner[k]));
+        if places[0] == places[1] || places[1] == places[2] || places[2] == places[0] {
+            return None;
+        }
+        // All four places of a face have, by axis, an even number of high ones.
+        let fourth = [0, 1].map(|k| places.iter().fold(false, |odd, place| odd ^ place[k]));
+        let number = 2 * axis + usize::from(a[axis]);
+        left_out[number].push(fourth);
+        let size = plane.map(|k| size[k] as f32);
+        let corners = places.map(|place| [0, 1].map(|k| if place[k] { size[k] } else { 0.0 }));
+        faces.push(Face { corners, size, number: number as u32 });
+    }
+    // Two halves make a face if they leave out opposite corners.
+    let whole = |out: &Vec<[bool; 2]>| out.len() == 2 && out[0][0] != out[1][0] && out[0][1] != out[1][1];
+    left_out.iter().all(whole).then_some(faces)
 }
 
 /// For each corner the mean of the normals around its vertex, weighted by angle, of those faces that meet the corner's
@@ -274,29 +283,71 @@ mod tests {
         assert!(left.dot(&right).abs() < 1e-6);
     }
 
+    /// Eight corners and twelve triangles, as simulators record a box; corner k is at the high end of the axes whose bits
+    /// it has.
+    fn cuboid(low: [f64; 3], size: [f64; 3]) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+        let corner = |k: usize| [0, 1, 2].map(|axis| low[axis] + if k >> axis & 1 == 1 { size[axis] } else { 0.0 });
+        let quads = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
+        let halves = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]);
+        ((0..8).map(corner).collect(), halves.collect())
+    }
+
+    /// A triangle's corners lie on its face as they lie in space, and each face is covered once.
     #[test]
-    fn cuboid_normals_point_outward() {
-        let shape = Shape::cuboid([0.2, 0.4, 0.6]).unwrap();
-        let surface = &shape.0;
-        assert_eq!((surface.vertices.len(), surface.triangles.len(), surface.faces.len()), (24, 12, 12));
-        for (triangle, normals) in surface.triangles.iter().zip(&surface.normals) {
-            for (&i, normal) in triangle.iter().zip(normals) {
-                assert!(surface.vertices[i as usize].cast::<f32>().dot(normal) > 0.0);
-                assert_eq!(normal.abs().max(), 1.0);
+    fn a_box_anywhere_has_six_faces_for_boards() {
+        for (low, size) in [([-0.1, -0.2, -0.3], [0.2, 0.4, 0.6]), ([1e4, -7.0, 0.3], [1e-3, 50.0, 0.1])] {
+            let (vertices, mut triangles) = cuboid(low, size);
+            triangles.reverse();
+            triangles[4].rotate_left(1);
+            let shape = Shape::new(&vertices, &triangles).unwrap();
+            let surface = &shape.0;
+            assert_eq!(surface.faces.len(), 12);
+            let mut covered = [0.0; 6];
+            for ((triangle, face), normals) in triangles.iter().zip(&surface.faces).zip(&surface.normals) {
+                let number = face.number as usize;
+                let (axis, outward) = (number / 2, if number % 2 == 1 { 1.0 } else { -1.0 });
+                for ((&i, corner), normal) in triangle.iter().zip(face.corners).zip(normals) {
+                    let expected = [(axis + 1) % 3, (axis + 2) % 3].map(|k| vertices[i as usize][k] - low[k]);
+                    (0..2)
+                        .for_each(|k| assert!((f64::from(corner[k]) - expected[k]).abs() < 1e-5 * size[axis].max(1.0)));
+                    assert_eq!(normal[axis], outward);
+                }
+                let [a, b, c] = face.corners;
+                covered[number] += 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])).abs();
+            }
+            for face in &surface.faces {
+                let area = face.size[0] * face.size[1];
+                assert!((covered[face.number as usize] - area).abs() < 1e-5 * area);
             }
         }
+    }
+
+    #[test]
+    fn what_is_no_closed_box_has_no_faces() {
+        let (vertices, triangles) = cuboid([0.0; 3], [1.0, 2.0, 3.0]);
+        let faces =
+            |vertices: &[[f64; 3]], triangles: &[[u32; 3]]| Shape::new(vertices, triangles).unwrap().0.faces.len();
+        assert_eq!(faces(&vertices, &triangles), 12);
+        assert_eq!(faces(&vertices, &triangles[1..]), 0, "open");
+        let mut doubled = triangles.clone();
+        doubled[1] = doubled[0];
+        assert_eq!(faces(&vertices, &doubled), 0, "half a face twice");
+        let mut overlapping = triangles.clone();
+        overlapping[1] = [0, 4, 2];
+        assert_eq!(faces(&vertices, &overlapping), 0, "halves of different cuts");
+        let mut bent = vertices.clone();
+        bent[7][0] += 1e-3;
+        assert_eq!(faces(&bent, &triangles), 0, "bent");
+        let flat: Vec<[f64; 3]> = vertices.iter().map(|&[x, _, z]| [x, 0.0, z]).collect();
+        assert_eq!(faces(&flat, &triangles), 0, "flat");
+        assert_eq!(faces(&[[f64::NAN; 3]; 8], &triangles), 0, "not finite");
+        let sheared: Vec<[f64; 3]> = vertices.iter().map(|&[x, y, z]| [x + 0.5 * y, y, z]).collect();
+        assert_eq!(faces(&sheared, &triangles), 0, "along other axes");
     }
 
     #[test]
     fn an_index_out_of_range_is_an_error_that_names_the_triangle() {
         let error = Shape::new(&[[0.0; 3]; 3], &[[0, 1, 2], [0, 1, 7]]).unwrap_err();
         assert!(matches!(error, PictureError::Index { triangle: 1, vertex: 7, vertices: 3 }), "{error}");
-    }
-
-    #[test]
-    fn absurd_cuboids_are_errors() {
-        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(Shape::cuboid([1.0, bad, 1.0]).is_err(), "{bad}");
-        }
     }
 }

@@ -52,8 +52,8 @@ pub enum PictureError {
         /// The number that was given.
         samples: u32,
     },
-    /// GIF delays are hundredths of a second, and viewers slow down what is faster than two of them.
-    #[error("a film needs more than 0 and at most 50 frames a second, got {frames_per_second}")]
+    /// A film takes time.
+    #[error("a film needs a positive number of frames a second, got {frames_per_second}")]
     FrameRate {
         /// The rate that was given.
         frames_per_second: f64,
@@ -92,16 +92,8 @@ pub enum PictureError {
         /// How many vertices there are.
         vertices: usize,
     },
-    /// A generated shape needs positive finite sizes.
-    #[error("sizes of a {shape} must be positive and finite, got {sizes:?} m")]
-    ShapeSize {
-        /// Which generator.
-        shape: &'static str,
-        /// What was given `[m]`.
-        sizes: Vec<f64>,
-    },
-    /// A film that never got a frame has no picture.
-    #[error("the film has no frame")]
+    /// A tape that was cut short before its first frame has no picture.
+    #[error("there is no frame to draw")]
     NoFrame,
     /// GIF encoding failed.
     #[error("GIF encoding failed: {0}")]

@@ -1,144 +1,16 @@
-//! Frames of a run, encoded to GIF as they come, and one of them again as a large picture.
+//! Frames of a run, encoded to GIF as they come.
 
 use std::borrow::Cow;
 
-use crate::camera::{Camera, View};
-use crate::drawing::Drawing;
 use crate::palette::{COLOURS, Palette};
-use crate::shade::{Quality, render_with};
 use crate::{Image, PictureError};
 
-/// Sizes and speed of a film, and which frame is its still.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FilmSettings {
-    /// Width of the film `[pixels]`. Default 640.
-    pub width: u32,
-    /// Height of the film `[pixels]`. Default 400.
-    pub height: u32,
-    /// Frames by second of simulated time, at most 50 `[1/s]`. Default 24.
-    pub frames_per_second: f64,
-    /// Width and height of the PNG `[pixels]`. Default 960 x 600.
-    pub still: [u32; 2],
-    /// Which frame becomes the PNG; by default one near the middle.
-    pub still_frame: Option<usize>,
-}
-
-impl Default for FilmSettings {
-    fn default() -> Self {
-        FilmSettings { width: 640, height: 400, frames_per_second: 24.0, still: [960, 600], still_frame: None }
-    }
-}
-
-/// A film in the making.
-pub struct Film {
-    settings: FilmSettings,
-    view: View,
-    still_view: View,
-    strip: Strip,
-    frames: usize,
-    skipped: usize,
-    kept: Vec<(usize, Drawing)>,
-    /// Distance of the drawings that are kept `[frames]`.
-    stride: usize,
-}
-
-/// Drawings kept while it is not known yet which frame will be the middle one.
-const KEPT: usize = 16;
-
-impl std::fmt::Debug for Film {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Film").field("settings", &self.settings).field("frames", &self.frames).finish_non_exhaustive()
-    }
-}
-
-impl Film {
-    /// An empty film.
-    ///
-    /// # Errors
-    ///
-    /// Sizes or a frame rate out of range, or a camera that sees nothing.
-    pub fn new(settings: FilmSettings, camera: Camera) -> Result<Self, PictureError> {
-        let rate = settings.frames_per_second;
-        if !(rate > 0.0 && rate <= 50.0) {
-            return Err(PictureError::FrameRate { frames_per_second: rate });
-        }
-        let view = camera.view(settings.width, settings.height)?;
-        let still_view = camera.view(settings.still[0], settings.still[1])?;
-        let strip = Strip::new(settings.width, settings.height, rate)?;
-        Ok(Film { settings, view, still_view, strip, frames: 0, skipped: 0, kept: vec![], stride: 1 })
-    }
-
-    /// Whether the next frame belongs at or before `time` `[s]`; the first one belongs at 0.
-    pub fn is_due(&self, time: f64) -> bool {
-        // A step may end a rounding error before a frame's time.
-        time * self.settings.frames_per_second >= self.frames as f64 - 1e-6
-    }
-
-    /// Draws and adds one frame.
-    ///
-    /// # Errors
-    ///
-    /// When GIF encoding fails.
-    pub fn frame(&mut self, drawing: &Drawing) -> Result<(), PictureError> {
-        let (image, skipped) = render_with(drawing, &self.view, Quality::FILM)?;
-        self.strip.add(&image)?;
-        self.skipped += skipped;
-        self.keep(drawing);
-        self.frames += 1;
-        Ok(())
-    }
-
-    /// Frames so far.
-    pub fn frames(&self) -> usize {
-        self.frames
-    }
-
-    /// Triangles and points that were left out of frames because they were not finite, or absurdly far away.
-    pub fn skipped(&self) -> usize {
-        self.skipped
-    }
-
-    /// The large picture and the GIF file.
-    ///
-    /// # Errors
-    ///
-    /// A film without frames.
-    pub fn develop(self) -> Result<(Image, Vec<u8>), PictureError> {
-        let wanted = self.settings.still_frame.unwrap_or(self.frames / 2);
-        let nearest = self.kept.iter().min_by_key(|(frame, _)| frame.abs_diff(wanted));
-        let (_, drawing) = nearest.ok_or(PictureError::NoFrame)?;
-        let (still, _) = render_with(drawing, &self.still_view, Quality::STILL)?;
-        Ok((still, self.strip.finish()?))
-    }
-
-    /// Keeps the drawing of the chosen frame, or of every `stride`-th frame, so that one is near the middle.
-    fn keep(&mut self, drawing: &Drawing) {
-        if let Some(wanted) = self.settings.still_frame {
-            // Up to the wanted one, so that a film that ends early still has a picture.
-            if self.frames <= wanted {
-                self.kept = vec![(self.frames, drawing.clone())];
-            }
-        } else if self.frames.is_multiple_of(self.stride) {
-            if self.kept.len() == KEPT {
-                self.stride *= 2;
-                let stride = self.stride;
-                self.kept.retain(|(frame, _)| frame.is_multiple_of(stride));
-            }
-            if self.frames.is_multiple_of(self.stride) {
-                self.kept.push((self.frames, drawing.clone()));
-            }
-        }
-    }
-}
-
 /// A GIF in the making: each frame holds only what has changed, in colours that are chosen anew when they no longer fit.
-struct Strip {
+pub(crate) struct Gif {
     encoder: gif::Encoder<Vec<u8>>,
     size: [u16; 2],
-    rate: f64,
     /// Hundredths of a second that the frames so far take.
     shown: u64,
-    frames: u64,
     palette: Option<Palette>,
     /// Mean squared error of the palette when it was made `[levels²]`.
     palette_error: f64,
@@ -153,15 +25,17 @@ const DITHER: i16 = 8;
 /// A palette is replaced when its squared error exceeds this many times the first one, plus a few levels².
 const WORN: f64 = 1.5;
 
-impl Strip {
-    fn new(width: u32, height: u32, rate: f64) -> Result<Self, PictureError> {
-        let size = [width as u16, height as u16]; // at most 8192
+impl Gif {
+    /// Without frames yet.
+    pub fn new(size: [u32; 2]) -> Result<Self, PictureError> {
+        let size = size.map(|side| side as u16); // at most 8192
         let mut encoder = gif::Encoder::new(Vec::new(), size[0], size[1], &[])?;
         encoder.set_repeat(gif::Repeat::Infinite)?;
-        Ok(Strip { encoder, size, rate, shown: 0, frames: 0, palette: None, palette_error: 0.0, last: vec![] })
+        Ok(Gif { encoder, size, shown: 0, palette: None, palette_error: 0.0, last: vec![] })
     }
 
-    fn add(&mut self, image: &Image) -> Result<(), PictureError> {
+    /// Adds a frame that is shown until `until`, from the film's begin `[s]`.
+    pub fn add(&mut self, image: &Image, until: f64) -> Result<(), PictureError> {
         let pixels = image.pixels();
         let changed = |a: [u8; 3], b: [u8; 3]| (0..3).any(|k| a[k].abs_diff(b[k]) > UNSEEN);
         let moved: Vec<bool> = match self.last.len() {
@@ -194,9 +68,8 @@ impl Strip {
         colours.resize(COLOURS + 1, [0; 3]);
 
         // Delays are whole hundredths; rounding the sum instead of each keeps the film's length.
-        self.frames += 1;
-        let until = (100.0 * self.frames as f64 / self.rate).round() as u64;
-        let delay = (until - self.shown).min(u64::from(u16::MAX)) as u16;
+        let until = (100.0 * until).round() as u64;
+        let delay = until.saturating_sub(self.shown).min(u64::from(u16::MAX)) as u16;
         self.shown = until;
 
         self.encoder.write_frame(&gif::Frame {
@@ -219,7 +92,8 @@ impl Strip {
         Ok(())
     }
 
-    fn finish(self) -> Result<Vec<u8>, PictureError> {
+    /// The file.
+    pub fn finish(self) -> Result<Vec<u8>, PictureError> {
         Ok(self.encoder.into_inner()?)
     }
 }

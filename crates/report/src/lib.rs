@@ -40,6 +40,10 @@
 //! | what the eye sees, by sample     | `raster.rs`     |
 //! | colour, by pixel                 | `shade.rs`      |
 //! | frames to GIF                    | `film.rs`, `palette.rs` |
+//! | frames to MP4, by ffmpeg         | `mp4.rs`        |
+//! | which frame tells most           | `telling.rs`    |
+//! | five frames side by side         | `storyboard.rs` |
+//! | all of these from a tape         | `pictures.rs`   |
 //!
 //! Start at [`Report`].
 
@@ -52,6 +56,7 @@ mod error;
 mod film;
 mod gather;
 mod image;
+mod mp4;
 mod options;
 mod palette;
 mod pictures;
@@ -60,7 +65,11 @@ mod raster;
 mod report;
 mod shade;
 mod shadow;
+mod storyboard;
+#[cfg(test)]
+mod synthetic;
 mod tape;
+mod telling;
 mod write;
 
 pub use camera::Camera;
@@ -68,7 +77,6 @@ pub use checks::{Bound, Check};
 pub use colour::Colour;
 pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
-pub use film::{Film, FilmSettings};
 pub use image::Image;
 /// `--out`, `--seconds`, `--threads`, `--seed`, `--quick`.
 ///

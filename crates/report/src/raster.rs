@@ -33,6 +33,11 @@ impl Visibility {
         seen.clear();
         let n = self.samples;
         let first = row * n * self.columns + column * n;
+        let id = self.ids[first];
+        if (0..n).all(|k| self.ids[first + k * self.columns..][..n].iter().all(|&other| other == id)) {
+            seen.push(Seen { id, at: [column as f32 + 0.5, row as f32 + 0.5], share: 1.0 });
+            return;
+        }
         for k in 0..n {
             for (l, &id) in self.ids[first + k * self.columns..][..n].iter().enumerate() {
                 let place = [l as f32 + 0.5, k as f32 + 0.5];

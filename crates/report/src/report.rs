@@ -7,11 +7,14 @@ use std::process::ExitCode;
 use partita::Run;
 
 use crate::checks::{Document, table};
-use crate::pictures::develop;
+use crate::mp4::Mp4;
+use crate::pictures::{Settings, develop, film_rate};
 use crate::write::{prepare_folder, write_atomically};
 use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, TapeError};
 
-/// Checks and figures of one run, written as `NAME.json`, `NAME.png` and `NAME.gif` by [`Report::finish`].
+/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
+/// `NAME.tape`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where
+/// `ffmpeg` is found.
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -40,7 +43,8 @@ impl Report {
             return Err(ReportError::Name { name: name.into() });
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
-        prepare_folder(&options.out, &["json", "png", "gif", "tape", "tape.partial"].map(|end| report.path(end)))?;
+        let endings = ["json", "png", "storyboard.png", "gif", "mp4", "tape", "tape.partial"];
+        prepare_folder(&options.out, &endings.map(|ending| report.path(ending)))?;
         Ok(report)
     }
 
@@ -154,13 +158,20 @@ impl Report {
     }
 
     fn write_pictures(&mut self, recorder: &mut Recorder, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
-        let pictures = develop(&mut recorder.tape()?, recorder.still())?;
+        let (mut tape, threads) = (recorder.tape()?, self.options.threads());
+        let settings = Settings { threads, still: recorder.still(), ..Settings::default() };
+        let rate = film_rate(tape.begin())?;
+        let mut mp4 = Mp4::begin("ffmpeg".as_ref(), &self.path("mp4"), settings.film, rate, threads);
+        let pictures = develop(&mut tape, &settings, mp4.as_mut())?;
         if pictures.skipped > 0 {
             self.figure("not finite, not drawn", pictures.skipped as f64);
         }
         self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
         self.write_file("png", &pictures.still.png()?, written)?;
-        self.write_file("gif", &pictures.gif, written)
+        self.write_file("storyboard.png", &pictures.storyboard.png()?, written)?;
+        self.write_file("gif", &pictures.gif, written)?;
+        written.extend(mp4.and_then(Mp4::finish));
+        Ok(())
     }
 
     fn write_file(&self, ending: &str, bytes: &[u8], written: &mut Vec<PathBuf>) -> Result<(), ReportError> {

@@ -44,6 +44,8 @@ impl Quality {
     /// For frames of a film.
     pub const FILM: Quality =
         Quality { samples: 2, shadow_size: 1024, sky_directions: 16, sky_size: 128, sky_block: 2 };
+    /// For a storyboard.
+    pub const BOARD: Quality = Quality { samples: 3, sky_block: 1, ..Quality::FILM };
     /// For the one picture that people see first.
     pub const STILL: Quality =
         Quality { samples: 3, shadow_size: 2048, sky_directions: 48, sky_size: 160, sky_block: 1 };
@@ -137,7 +139,7 @@ type Around = Option<Light>;
 
 impl Painter<'_> {
     fn paint(&self, visibility: &Visibility) -> Vec<[u8; 3]> {
-        let (n, encoder) = (visibility.samples, Encoder::new());
+        let (n, encoder) = (visibility.samples, Encoder::get());
         let mut pixels = Vec::with_capacity(visibility.ids.len() / (n * n));
         let mut seen = Vec::with_capacity(n * n);
         let block = self.quality.sky_block;
@@ -183,9 +185,8 @@ impl Painter<'_> {
         let point = view.eye + depth * ray;
         let far = ((point.x * point.x + point.z * point.z).sqrt() / view.radius - 1.2) / 4.0;
         let haze = smooth_step(far);
-        let behind = background(ray);
         if haze >= 1.0 {
-            return behind;
+            return background(ray);
         }
         let (sun, around) = self.light(point, Vector3::y(), Vector3::y(), around);
         let world = [f64::from(point.x) + view.origin.x, f64::from(point.z) + view.origin.z];
@@ -193,7 +194,7 @@ impl Painter<'_> {
         let footprint = [ray.x, ray.z].map(|along| depth / view.focal * (1.0 + (along / ray.y).abs() * ray.norm()));
         let colour = Light::from(GROUND_COLOUR) * slabs(world, footprint, slab_edge(view.radius));
         let lit = colour.component_mul(&(sun * Light::from(SUN) + around));
-        lit.lerp(&behind, haze)
+        if haze > 0.0 { lit.lerp(&background(ray), haze) } else { lit }
     }
 
     fn facet(&self, facet: &Facet, ray: Vector3<f32>, around: &mut Around) -> Light {

@@ -130,8 +130,9 @@ impl ShadowMap {
                 (casters, above) = (casters + 1.0, above + found - height);
             }
         }
-        if casters == 0.0 {
-            return 1.0;
+        // The half-shadow lies inside the part that was searched.
+        if casters == 0.0 || casters == SEARCHED {
+            return 1.0 - casters / SEARCHED;
         }
         let reach = (SUN_RADIUS * above / casters / self.texel).clamp(NARROWEST, WIDEST - 1.0);
         let lit: f32 = SPIRAL.iter().map(|[dx, dy]| self.lit(x + reach * dx, y + reach * dy, height)).sum();
@@ -168,6 +169,8 @@ impl ShadowMap {
     }
 }
 
+/// Every other one of [`SPIRAL`] is looked at in search of casters.
+const SEARCHED: f32 = (SPIRAL.len() / 2) as f32;
 /// Points spread evenly over the unit disc: turns of the golden angle, radius as the root of the index.
 const SPIRAL: [[f32; 2]; 24] = [
     [0.1443, 0.0000],

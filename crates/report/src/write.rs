@@ -52,7 +52,7 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 /// `.NAME.PROCESS-COUNT.partial`, in the same folder, since renaming does not cross file systems.
-fn partial_name(path: &Path) -> PathBuf {
+pub(crate) fn partial_name(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,0 +1,153 @@
+//! Which frame of a tape tells most.
+
+use nalgebra::Vector3;
+use partita::simulator::Surface;
+
+use crate::camera::View;
+use crate::{Frame, PictureError, ReportError, Tape};
+
+/// What moves slower than this much of the scene in a second is at rest: a hundredth of a pixel a frame `[1/s]`.
+const AT_REST: f64 = 1e-3;
+
+/// The frame in which most is going on: where the shown surfaces that are in the picture sweep the greatest volume in
+/// a second, counted since the frame before.
+///
+/// Every vertex weighs a third of the area of its triangles, times its speed. So a large body counts for more than a
+/// small one, as it does to the eye, and a sheet of ten thousand triangles for as much as a board of two. What has flown
+/// out of the picture does not count, nor do free particles, since frames do not tell which of them is which.
+///
+/// Of frames that are equal up to rounding it is the earliest; where nothing moves, the middle one.
+pub(crate) fn most_telling(tape: &mut Tape, view: &View) -> Result<usize, ReportError> {
+    let begin = tape.begin().clone();
+    let shown = |number: &usize| begin.surfaces[*number].look.is_some();
+    let shown: Vec<usize> = (0..begin.surfaces.len()).filter(shown).collect();
+    let weights: Vec<Vec<f64>> = shown.iter().map(|&number| areas(&begin.surfaces[number].surface)).collect();
+    let placed = |frame: &Frame| -> Vec<Vec<[f64; 3]>> {
+        let placement = |&number: &usize| frame.surfaces.get(number).map(|at| (at, &begin.surfaces[number].surface));
+        shown.iter().filter_map(placement).map(|(at, surface)| at.vertices(surface)).collect()
+    };
+    // Of one surface [m³/s].
+    let swept = |now: &[[f64; 3]], before: &[[f64; 3]], areas: &[f64], dt: f64| -> f64 {
+        let speed = |x: &[f64; 3], old: &[f64; 3]| (Vector3::from(*x) - Vector3::from(*old)).norm() / dt;
+        let vertices = now.iter().zip(before).zip(areas).map(|((x, old), area)| (x, speed(x, old), area));
+        let slowest = AT_REST * f64::from(view.radius);
+        let counts = |x: &[f64; 3], speed: f64| speed > slowest && speed.is_finite() && view.shows(*x);
+        vertices.filter(|&(x, speed, _)| counts(x, speed)).map(|(_, speed, area)| area * speed).sum()
+    };
+
+    let first = tape.frame(0)?;
+    let (mut time, mut before) = (first.time, placed(&first));
+    let (mut telling, mut most) = (tape.frames() / 2, 0.0);
+    for number in 1..tape.frames() {
+        let frame = tape.frame(number)?;
+        let (dt, now) = (frame.time - time, placed(&frame));
+        let surfaces = now.iter().zip(&before).zip(&weights);
+        let swept: f64 = surfaces.map(|((now, before), areas)| swept(now, before, areas, dt)).sum();
+        if swept > most * (1.0 + 1e-9) {
+            (telling, most) = (number, swept);
+        }
+        (time, before) = (frame.time, now);
+    }
+    Ok(telling)
+}
+
+/// The frame nearest to `time` `[s]`, the earliest of these.
+pub(crate) fn nearest(tape: &mut Tape, time: f64) -> Result<usize, ReportError> {
+    let mut nearest = None;
+    for number in 0..tape.frames() {
+        let away = (tape.frame(number)?.time - time).abs();
+        if nearest.is_none_or(|(_, least)| away < least) {
+            nearest = Some((number, away));
+        }
+    }
+    Ok(nearest.ok_or(PictureError::NoFrame)?.0)
+}
+
+/// By vertex, a third of the area of its triangles `[m²]`; 0 where that is not finite.
+fn areas(surface: &Surface) -> Vec<f64> {
+    let mut areas = vec![0.0; surface.vertices.len()];
+    for triangle in &surface.triangles {
+        let corner = |k: usize| surface.vertices.get(triangle[k] as usize).copied().map(Vector3::from);
+        let (Some(a), Some(b), Some(c)) = (corner(0), corner(1), corner(2)) else { continue };
+        let area = 0.5 * (b - a).cross(&(c - a)).norm();
+        if area.is_finite() {
+            triangle.iter().for_each(|&i| areas[i as usize] += area / 3.0);
+        }
+    }
+    areas
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::{at, begin, square, tape};
+    use crate::{Begin, Placement};
+
+    fn telling(begin: &Begin, frames: Vec<Vec<Placement>>) -> usize {
+        most_telling(&mut tape(begin, frames), &begin.camera.view(960, 600).unwrap()).unwrap()
+    }
+
+    /// Hit after one second, from then on slower and slower, at rest after two.
+    #[test]
+    fn it_is_where_a_body_is_hit_and_flies() {
+        let begin = begin(10.0, vec![square("crate", 0.4, true)]);
+        let place = |t: f64| (t - 1.0).clamp(0.0, 1.0) * (2.0 - (t - 1.0).clamp(0.0, 1.0)) - 0.5;
+        let frames = (0..40).map(|k| vec![at([place(0.1 * f64::from(k)), 0.0, 0.0])]).collect();
+        assert_eq!(telling(&begin, frames), 11);
+    }
+
+    /// y = sin(2 pi t) at one end, at rest at the other: fastest where it goes through the middle, 1/4 s after the crest.
+    #[test]
+    fn a_sheet_that_waves_is_caught_in_full_swing() {
+        let begin = begin(40.0, vec![square("sheet", 1.0, true)]);
+        let wave = |t: f64| 0.5 * (std::f64::consts::TAU * t).cos();
+        let corners = |t: f64| vec![[-0.5, 0.0, -0.5], [0.5, wave(t), -0.5], [0.5, wave(t), 0.5], [-0.5, 0.0, 0.5]];
+        let frames = (0..30).map(|k| vec![Placement::Deformed(corners(f64::from(k) / 40.0))]).collect();
+        // Between frames 9 and 10, at 0.24 s, as fast as between 10 and 11: the earlier of them.
+        assert_eq!(telling(&begin, frames), 10);
+    }
+
+    /// 0.1 m of a square metre in frame 5, 0.5 m of a square decimetre in frame 8.
+    #[test]
+    fn what_is_large_counts_for_more() {
+        let begin = begin(24.0, vec![square("large", 1.0, true), square("small", 0.1, true)]);
+        let step = |k: i32, from: i32, by: f64| at([if k >= from { by } else { 0.0 }, 0.0, 0.0]);
+        let frames = (0..20).map(|k| vec![step(k, 5, 0.1), step(k, 8, 0.5)]).collect();
+        assert_eq!(telling(&begin, frames), 5);
+    }
+
+    #[test]
+    fn what_is_hidden_or_out_of_the_picture_or_not_finite_does_not_count() {
+        let surfaces = vec![square("seen", 0.1, true), square("hidden", 9.0, false), square("gone", 1.0, true)];
+        let begin = begin(24.0, surfaces);
+        let frames = (0..20).map(|k: i32| {
+            let seen = at([if k >= 13 { 0.2 } else { 0.0 }, 0.0, 0.0]);
+            let gone = if k == 7 { f64::NAN } else { 50.0 + f64::from(k).powi(2) };
+            vec![seen, at([0.0, f64::from(k).powi(3), 0.0]), at([gone, 0.0, 0.0])]
+        });
+        assert_eq!(telling(&begin, frames.collect()), 13);
+    }
+
+    /// Steady motion is the same everywhere up to rounding; what creeps at a nanometre a second stands still.
+    #[test]
+    fn of_equals_it_is_the_earliest_and_at_rest_the_middle_one() {
+        let begin = begin(24.0, vec![square("crate", 0.4, true)]);
+        let moving = |speed: f64, frames: i32| -> Vec<_> {
+            (0..frames).map(|k| vec![at([speed * f64::from(k) / 24.0 - 0.3, 0.0, 0.0])]).collect()
+        };
+        assert_eq!(telling(&begin, moving(0.5, 24)), 1);
+        for (frames, middle) in [(1, 0), (2, 1), (5, 2), (24, 12)] {
+            assert_eq!(telling(&begin, moving(0.0, frames)), middle);
+            assert_eq!(telling(&begin, moving(1e-9, frames)), middle);
+        }
+    }
+
+    #[test]
+    fn the_nearest_frame_is_found() {
+        let begin = begin(10.0, vec![square("crate", 0.4, true)]);
+        let mut tape = tape(&begin, (0..8).map(|_| vec![at([0.0; 3])]));
+        for (time, frame) in [(-1.0, 0), (0.0, 0), (0.34, 3), (0.37, 4), (9e9, 7), (f64::NAN, 0)] {
+            assert_eq!(nearest(&mut tape, time).unwrap(), frame);
+        }
+    }
+}
