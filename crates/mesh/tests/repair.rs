@@ -63,37 +63,218 @@ fn turned_triangles_and_islands_that_are_inside_out_are_turned_back() {
     assert_eq!(repairs.len(), good.len());
 }
 
-/// A shell within another that is given inside out is a cavity; beside it, or outside out, it is not.
+/// Meshes as one heap of triangles; those that are marked are given inside out.
+fn heap(parts: &[(&Mesh, bool)]) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+    let (mut vertices, mut triangles) = (vec![], vec![]);
+    for (mesh, inside_out) in parts {
+        let shift = vertices.len() as u32;
+        let shifted = mesh.triangles().iter().map(|t| t.map(|v| v + shift));
+        triangles.extend(shifted.map(|[a, b, c]| if *inside_out { [a, c, b] } else { [a, b, c] }));
+        vertices.extend(mesh.positions());
+    }
+    (vertices, triangles)
+}
+
+/// Volume that a heap of closed meshes encloses once it is repaired.
+fn repaired_volume(parts: &[(&Mesh, bool)]) -> f64 {
+    let (vertices, triangles) = heap(parts);
+    Mesh::repaired(&vertices, &triangles).unwrap().0.volume().unwrap()
+}
+
+fn cube(size: f64, at: [f64; 3]) -> Mesh {
+    Mesh::cuboid([size; 3]).unwrap().at(at).unwrap()
+}
+
+const WAYS: [bool; 2] = [false, true];
+
+/// A shell within another that is given the other way is a cavity; beside it, or the same way, it is not.
 #[test]
 fn cavities_stay() {
     let outer = Mesh::ball(2.0, 2).unwrap();
-    let (small, large) = (Mesh::ball(1.0, 1).unwrap().volume().unwrap(), outer.volume().unwrap());
-    for (at, inside_out, volume) in [
-        ([0.5, 0.0, 0.2], true, large - small),
-        ([0.5, 0.0, 0.2], false, large + small),
-        ([1.8, 1.8, 1.8], true, large + small),
+    for (radius, at, inside_out, sign) in [
+        (1.0, [0.5, 0.0, 0.2], true, -1.0),
+        (1.0, [0.5, 0.0, 0.2], false, 1.0),
+        // Within the bounds, beside the ball; and with more than half of it in the ball, but not all.
+        (0.3, [1.6, 1.6, 1.6], true, 1.0),
+        (1.0, [1.1, 0.0, 0.0], true, 1.0),
+        (1.0, [-1.1, 0.0, 0.0], true, 1.0),
+        (1.0, [0.0, 1.1, 0.0], true, 1.0),
+        (1.0, [0.0, -1.1, 0.0], true, 1.0),
+        (1.0, [0.0, 0.0, 1.1], true, 1.0),
+        (1.0, [0.0, 0.0, -1.1], true, 1.0),
     ] {
-        let inner = Mesh::ball(1.0, 1).unwrap().at(at).unwrap();
-        let shift = outer.vertices().len() as u32;
-        let shifted = inner.triangles().iter().map(|&[a, b, c]| if inside_out { [a, c, b] } else { [a, b, c] });
-        let triangles: Vec<[u32; 3]> =
-            outer.triangles().iter().copied().chain(shifted.map(|t| t.map(|v| v + shift))).collect();
-        let (mesh, _) = Mesh::repaired(&[outer.positions(), inner.positions()].concat(), &triangles).unwrap();
-        approx::assert_relative_eq!(mesh.volume().unwrap(), volume, max_relative = 1e-12);
+        let inner = Mesh::ball(radius, 1).unwrap().at(at).unwrap();
+        let volume = outer.volume().unwrap() + sign * inner.volume().unwrap();
+        let (outer, inner) = ((&outer, false), (&inner, inside_out));
+        for parts in [[outer, inner], [inner, outer]] {
+            approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-12);
+        }
+        // The same with something far away on each axis.
+        for far in [[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]] {
+            let far = cube(1.0, far);
+            approx::assert_relative_eq!(
+                repaired_volume(&[outer, inner, (&far, true)]),
+                volume + 1.0,
+                max_relative = 1e-12
+            );
+        }
     }
 }
 
+/// Which shell a line meets where does not depend on whether it goes through a vertex or along an edge.
+#[test]
+fn cavities_stay_behind_vertices_and_edges() {
+    let corners = [[6., 0., 0.], [-6., 0., 0.], [0., 6., 0.], [0., -6., 0.], [0., 0., 6.], [0., 0., -6.]];
+    let faces = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+    let outer = Mesh::new(&corners, &faces).unwrap();
+    // The middle of its greatest face as seen along x is at the origin.
+    let corners = [[0.0, 1.0, -0.5], [0.0, -1.0, -0.5], [0.0, 0.0, 1.0], [-0.5, 0.1, 0.1]];
+    let inner = Mesh::new(&corners, &[[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]).unwrap();
+    assert!(inner.volume().unwrap() > 0.0 && outer.volume().unwrap() == 288.0);
+    for (at, sign) in [
+        ([0.0, 0.0, 0.0], -1.0),
+        ([1.0, 0.5, 0.0], -1.0),
+        ([-1.0, 0.0, 0.5], -1.0),
+        ([0.0, -0.5, 0.0], -1.0),
+        ([2.0, 0.0, -0.5], -1.0),
+        // Just beside.
+        ([4.5, 3.0, 3.0], 1.0),
+        ([-4.5, 2.0, 4.0], 1.0),
+        ([-4.5, -3.0, 3.0], 1.0),
+        ([4.5, 4.0, -2.0], 1.0),
+    ] {
+        let inner = inner.clone().at(at).unwrap();
+        let volume = 288.0 + sign * inner.volume().unwrap();
+        approx::assert_relative_eq!(repaired_volume(&[(&outer, false), (&inner, true)]), volume, max_relative = 1e-12);
+    }
+    // Beside a tetrahedron, as high as the middle one of three corners.
+    let corners = [[0., 0., -6.], [-6., 2., 6.], [6., 3., 6.], [0., 6., 6.]];
+    let outer = Mesh::new(&corners, &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]).unwrap();
+    let inner = inner.at([3.0, 2.0, -4.0]).unwrap();
+    assert!(outer.volume().unwrap() > 0.0);
+    let volume = outer.volume().unwrap() + inner.volume().unwrap();
+    approx::assert_relative_eq!(repaired_volume(&[(&outer, false), (&inner, true)]), volume, max_relative = 1e-12);
+}
+
+/// Two cubes that share a corner, and so half of the inner one's faces lie in the outer one's; or two cubes that share
+/// parts of one face or edge only. Given inside out as a whole, it is the same body.
+#[test]
+fn a_cavity_may_touch_its_shell() {
+    let outer = cube(2.0, [0.0; 3]);
+    for at in [[0.5, 0.5, 0.5], [-0.5, 0.5, -0.5], [0.5, 0.25, 0.0], [0.25, 0.5, -0.5], [0.0, 0.0, -0.5]] {
+        let inner = cube(1.0, at);
+        // Whichever triangle is first.
+        for (inside_out, first) in WAYS.into_iter().flat_map(|way| (0..12).map(move |first| (way, first))) {
+            let mut triangles = inner.triangles().to_vec();
+            triangles.rotate_left(first);
+            let inner = Mesh::new(&inner.positions(), &triangles).unwrap();
+            let (outer, inner) = ((&outer, inside_out), (&inner, !inside_out));
+            for parts in [[outer, inner], [inner, outer]] {
+                approx::assert_relative_eq!(repaired_volume(&parts), 7.0, max_relative = 1e-14);
+            }
+        }
+    }
+}
+
+/// A ball that touches all six faces of its cube, so that both have the same bounds; and a cup with a gap within its
+/// wall, where the middle between walls is not inside.
+#[test]
+fn shells_of_any_form_may_be_hollow() {
+    let cup = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [2.0, 3.0], [2.0, 1.0], [0.0, 1.0]];
+    let gap = [[0.0, 0.25], [2.75, 0.25], [2.75, 2.75], [2.25, 2.75], [2.25, 0.75], [0.0, 0.75]];
+    for (outer, inner) in [
+        (cube(4.0, [0.0; 3]), Mesh::ball(2.0, 2).unwrap()),
+        (Mesh::revolved(&cup, 16).unwrap(), Mesh::revolved(&gap, 16).unwrap()),
+    ] {
+        let volume = outer.volume().unwrap() - inner.volume().unwrap();
+        for inside_out in WAYS {
+            let parts = [(&outer, inside_out), (&inner, !inside_out)];
+            approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-12);
+        }
+    }
+}
+
+/// How three shells within each other are given, and what they are. Only how they face relative to each other counts.
+#[test]
+fn nested_shells_are_solids_and_cavities_in_turn() {
+    let cubes = [cube(3.0, [0.0; 3]), cube(2.0, [0.2, 0.1, 0.0]), cube(1.0, [0.1, 0.3, -0.2])];
+    for (second_is_opposite, third_is_opposite, volume) in [
+        // Opposite to the first: a body, its cavity, and a core however that is given.
+        (true, false, 27.0 - 8.0 + 1.0),
+        (true, true, 27.0 - 8.0 + 1.0),
+        // A solid drawn into another, alone, with one more, or hollow.
+        (false, false, 27.0 + 8.0 + 1.0),
+        (false, true, 27.0 + 8.0 - 1.0),
+    ] {
+        for inside_out in WAYS {
+            let given = [inside_out, inside_out ^ second_is_opposite, inside_out ^ third_is_opposite];
+            for [i, j, k] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let parts = [i, j, k].map(|n| (&cubes[n], given[n]));
+                approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-14);
+            }
+        }
+    }
+    // Beside each other in one cavity, and a hollow core.
+    let room = [cube(9.0, [0.0; 3]), cube(8.0, [0.0; 3])];
+    let core = cubes.each_ref().map(|cube| cube.clone().at([2.0, 0.0, 0.0]).unwrap());
+    for way in 0..8 {
+        let [first, second, beside] = [0, 1, 2].map(|bit| way >> bit & 1 == 1);
+        let other = cube(2.0, [-2.0, 0.0, 0.0]);
+        let parts = [(&room[1], true), (&core[0], first), (&other, beside), (&core[1], second), (&room[0], false)];
+        let hollow = if first == second { 8.0 } else { -8.0 };
+        approx::assert_relative_eq!(repaired_volume(&parts), 729.0 - 512.0 + 27.0 + hollow + 8.0, max_relative = 1e-14);
+    }
+}
+
+/// Most triangles say how a shell was given, so a few that are wrong change nothing, even the first.
+#[test]
+fn a_cavity_with_a_turned_triangle_stays_a_cavity() {
+    let (outer, inner) = (cube(2.0, [0.0; 3]), cube(1.0, [0.1, 0.2, 0.3]));
+    for inside_out in WAYS {
+        let (vertices, good) = heap(&[(&outer, inside_out), (&inner, !inside_out)]);
+        for wrong in 0..24 {
+            let mut triangles = good.clone();
+            triangles[wrong].swap(0, 1);
+            let (mesh, repairs) = Mesh::repaired(&vertices, &triangles).unwrap();
+            approx::assert_relative_eq!(mesh.volume().unwrap(), 7.0, max_relative = 1e-14);
+            assert_eq!(repairs.len(), if inside_out { 23 } else { 1 }, "{repairs:?}");
+            assert!(repairs.contains(&Repair::Turned { triangle: wrong }) != inside_out);
+        }
+    }
+}
+
+/// A bowl that is open above, with its outside given upwards: it has no inside to be turned by.
 #[test]
 fn an_open_island_keeps_the_side_of_its_first_triangle() {
-    let sheet = Mesh::grid([3, 3], [1.0, 1.0]).unwrap();
-    let mut triangles = sheet.triangles().to_vec();
+    let ball = Mesh::ball(1.0, 2).unwrap();
+    let below = |t: &&[u32; 3]| t.iter().all(|&i| ball.vertices()[i as usize].y < 0.1);
+    let mut triangles: Vec<[u32; 3]> = ball.triangles().iter().filter(below).map(|&[a, b, c]| [a, c, b]).collect();
     triangles[4].swap(0, 1);
-    let (mesh, repairs) = Mesh::repaired(&sheet.positions(), &triangles).unwrap();
-    assert_eq!(repairs, [Repair::Turned { triangle: 4 }]);
+    let (mesh, repairs) = Mesh::repaired(&ball.positions(), &triangles).unwrap();
+    assert!(mesh.boundary_edges().count() > 0 && mesh.islands().len() == 1);
+    let turned: Vec<&Repair> = repairs.iter().filter(|repair| matches!(repair, Repair::Turned { .. })).collect();
+    assert_eq!(turned, [&Repair::Turned { triangle: 4 }]);
     for t in mesh.triangles() {
         let [a, b, c] = t.map(|i| mesh.vertices()[i as usize]);
-        assert!((b - a).cross(&(c - a)).z > 0.0);
+        assert!((b - a).cross(&(c - a)).dot(&a) < 0.0);
     }
+}
+
+/// Thousands of shells, each given inside out, are sorted rather than compared with each other.
+#[test]
+fn many_shells_are_turned_in_little_time() {
+    let unit = cube(0.5, [0.0; 3]);
+    let place = |i: u32| [i % 18, i / 18 % 18, i / 324].map(f64::from);
+    let cubes: Vec<Mesh> = (0..5832).map(|i| unit.clone().at(place(i)).unwrap()).collect();
+    let room = cube(20.0, [8.5; 3]);
+    let mut parts: Vec<(&Mesh, bool)> = cubes.iter().map(|cube| (cube, true)).collect();
+    let start = std::time::Instant::now();
+    approx::assert_relative_eq!(repaired_volume(&parts), 729.0, max_relative = 1e-12);
+    // All of them cavities.
+    parts.push((&room, false));
+    approx::assert_relative_eq!(repaired_volume(&parts), 8000.0 - 729.0, max_relative = 1e-12);
+    // A third of a second on one slow core; every triangle seen from every shell takes half a minute.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
 #[test]
