@@ -84,9 +84,9 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Vertices nearer than this, relative to the diagonal of the bounds `[-]`, are at one place: some rounding in single
-/// precision.
-const WELD: f64 = 2e-7;
+/// Rounding of each coordinate to a neighbour in single precision moves a vertex by at most this, relative to the
+/// largest coordinate `[-]`: √3 · 2⁻²³.
+const WELD: f64 = 2.1e-7;
 
 impl Mesh {
     /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order: vertices at one
@@ -95,7 +95,9 @@ impl Mesh {
     /// islands turned so that solids face outwards and cavities inwards, unused vertices dropped. Vertices and
     /// triangles that stay keep their order; copies come last.
     ///
-    /// Vertices are at one place if nearer than 2e-7 of the diagonal.
+    /// Vertices are at one place if nearer than 2.1e-7 of the largest coordinate (2 mm at 10 km), which single
+    /// precision cannot tell apart, and than 2.1e-7 of the diagonal of the bounds, so that details stay far from the
+    /// origin.
     ///
     /// Where more than two triangles meet at an edge, which of them were meant as neighbours cannot be known:
     /// directions and angles would be guesses, as in a corner of three walls. So all are parted there, except that two
@@ -146,10 +148,13 @@ impl Mesh {
 }
 
 /// Vertices nearer than this `[m]` are at one place.
+///
+/// Relative to the largest coordinate, since that is what single precision resolves: 2 mm at 10 km. Something small far
+/// from the origin can only have come in double precision; relative to its own size, so that its details stay.
 fn weld_tolerance(positions: &[Vector3<f64>]) -> f64 {
     let Some(&first) = positions.first() else { return 0.0 };
     let (low, high) = positions.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
-    WELD * (high - low).norm()
+    WELD * low.amax().max(high.amax()).min((high - low).norm())
 }
 
 /// For each vertex, the first one at its place.

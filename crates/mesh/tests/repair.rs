@@ -277,6 +277,31 @@ fn many_shells_are_turned_in_little_time() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
+/// Copies of a corner that rounding to single precision has moved to the next number in every coordinate.
+#[test]
+fn what_single_precision_cannot_tell_apart_is_welded() {
+    let cuboid = cube(2.0, [0.0; 3]);
+    let rounded = |(n, &i): (usize, &u32)| {
+        let x = cuboid.vertices()[i as usize].map(|c| c as f32);
+        x.map(|c| f64::from(if n % 2 == 0 { c } else { c.signum() * c.abs().next_up() })).into()
+    };
+    let loose: Vec<[f64; 3]> = cuboid.triangles().as_flattened().iter().enumerate().map(rounded).collect();
+    let apart: Vec<[u32; 3]> = (0..12).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let (mesh, _) = Mesh::repaired(&loose, &apart).unwrap();
+    assert!(mesh.is_closed() && mesh.vertices().len() == 8);
+}
+
+/// Around the origin, what single precision can tell apart stays; far from it, what is small beside the distance does.
+#[test]
+fn details_are_not_welded() {
+    let corner = [[-1.0; 3], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0 - 4e-7]];
+    let (mesh, repairs) = Mesh::repaired(&corner, &[[0, 1, 2]]).unwrap();
+    assert!(mesh.vertices().len() == 3 && repairs.is_empty(), "{repairs:?}");
+    let far = Mesh::ball(1.0, 2).unwrap().at([4e6, 0.0, 5e6]).unwrap();
+    let (mesh, repairs) = Mesh::repaired(&far.positions(), far.triangles()).unwrap();
+    assert!(mesh == far && repairs.is_empty(), "{repairs:?}");
+}
+
 #[test]
 fn bow_ties_are_split() {
     let vertices =
@@ -370,6 +395,34 @@ fn a_moebius_strip_is_cut_once_across() {
     assert_eq!(repairs.iter().filter(|repair| matches!(repair, Repair::Cut { .. })).count(), 1, "{repairs:?}");
     // A strip: one disc.
     assert_eq!((mesh.islands().len(), mesh.euler_characteristic(), mesh.vertices().len()), (1, 1, 7));
+}
+
+/// A walk breadth first goes round a band both ways at once and meets itself on the far side: the seam goes across.
+#[test]
+fn the_seam_of_a_wide_moebius_strip_is_short() {
+    let (around, across) = (200u32, 20u32);
+    let vertex = |i: u32, j: u32| {
+        let half = std::f64::consts::PI * f64::from(i) / f64::from(around);
+        let (r, (sin, cos)) = (0.03 * (f64::from(j) - 10.0), (2.0 * half).sin_cos());
+        [(1.0 + r * half.cos()) * cos, (1.0 + r * half.cos()) * sin, r * half.sin()]
+    };
+    let vertices: Vec<[f64; 3]> = (0..around).flat_map(|i| (0..=across).map(move |j| vertex(i, j))).collect();
+    let number = |i: u32, j: u32| if i == around { across - j } else { i * (across + 1) + j };
+    let cell = |i: u32, j: u32| {
+        let [a, b, c, d] = [number(i, j), number(i + 1, j), number(i + 1, j + 1), number(i, j + 1)];
+        [[a, b, c], [a, c, d]]
+    };
+    let mut triangles: Vec<[u32; 3]> = (0..around).flat_map(|i| (0..across).flat_map(move |j| cell(i, j))).collect();
+    // In no order: rows in order would guide any walk straight across.
+    let mut random = 12345u64;
+    for i in (1..triangles.len()).rev() {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        triangles.swap(i, (random >> 33) as usize % (i + 1));
+    }
+    let (mesh, repairs) = Mesh::repaired(&vertices, &triangles).unwrap();
+    let cuts = repairs.iter().filter(|repair| matches!(repair, Repair::Cut { .. })).count();
+    assert!(cuts <= 2 * across as usize, "{cuts}");
+    assert_eq!((mesh.islands().len(), mesh.euler_characteristic()), (1, 1));
 }
 
 /// The real projective plane on six vertices has no boundary to cut from: the seam is a closed line.
