@@ -273,7 +273,7 @@ fn many_shells_are_turned_in_little_time() {
     // All of them cavities.
     parts.push((&room, false));
     approx::assert_relative_eq!(repaired_volume(&parts), 8000.0 - 729.0, max_relative = 1e-12);
-    // A third of a second on one slow core; every triangle seen from every shell takes half a minute.
+    // A third of a second on one slow core.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
