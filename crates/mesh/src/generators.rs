@@ -19,8 +19,8 @@ pub enum Side {
 }
 
 impl Mesh {
-    /// A rectangular sheet of `[across, down]` cells and `[width, height]` `[m]`, hanging from the origin: its upper left
-    /// corner is at (0, 0, 0), x runs to the right, y up, and outside is +z.
+    /// A rectangular sheet of `[across, down]` cells and `[width, height]` `[m]`, hanging from the origin: its upper
+    /// left corner is at (0, 0, 0), x runs to the right, y up, and outside is +z.
     ///
     /// Vertices come row by row from the top. Diagonals alternate, so that cloth made of it has no preferred one.
     ///
@@ -148,8 +148,8 @@ impl Mesh {
     }
 
     /// A cone along y: its apex is at y = `length` / 2 `[m]`, the centre of its base, of this `radius` `[m]`, at
-    /// −`length` / 2. `segments` go around. Vertices are on the true surface, facets inside it by at most 5 / segments² of
-    /// the radius.
+    /// −`length` / 2. `segments` go around. Vertices are on the true surface, facets inside it by at most 5 / segments²
+    /// of the radius.
     ///
     /// # Errors
     ///
@@ -164,7 +164,8 @@ impl Mesh {
     /// A surface of revolution: a profile of points (distance from the axis, y) `[m]`, turned about the y axis. It runs
     /// from a pole on the axis to a pole on the axis, and outside is at its right: a profile that rises encloses a
     /// volume. Vertices are the first pole, `segments` for each point between, the first of them towards +x, and the
-    /// last pole. Facets are inside the true surface by at most 5 / segments² of the distance from the axis.
+    /// last pole. Facets are nearer the axis than the true surface by at most 5 / segments² of the distance from it:
+    /// inside it on an outer wall, outside on an inner one.
     ///
     /// ```
     /// // A bowl: up at the outside, over the rim, down inside.
@@ -177,7 +178,8 @@ impl Mesh {
     /// # Errors
     ///
     /// Fewer than 3 or more than 4096 segments, fewer than 3 points, a first or last one that is not on the axis, one
-    /// between that is not off it, or points so near to each other that a triangle has no area.
+    /// between that is not off it, coordinates that are not finite or beyond 1e100 m, more corners than `u32` can
+    /// count, or points so near to each other that a triangle has no area.
     pub fn revolved(profile: &[[f64; 2]], segments: u32) -> Result<Self, MeshError> {
         check_resolution("segments", segments, 3, 4096, "3 to 4096")?;
         let wrong = |point: usize, expected| MeshError::Profile { point, found: profile[point], expected };

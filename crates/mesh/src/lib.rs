@@ -1,8 +1,8 @@
 //! Triangle meshes whose topology is checked once, so that nobody has to check it again.
 //!
-//! A [`Mesh`] is an oriented 2-manifold, with or without boundary: an edge has one or two triangles, neighbours agree on
-//! which side is outside, the triangles around a vertex form one fan. It may have several islands. What is not such a
-//! mesh is a [`MeshError`] that names the element, or is mended by [`Mesh::repaired`].
+//! A [`Mesh`] is an oriented 2-manifold, with or without boundary: an edge has one or two triangles, neighbours agree
+//! on which side is outside, the triangles around a vertex form one fan. It may have several islands. What is not such
+//! a mesh is a [`MeshError`] that names the element, or is mended by [`Mesh::repaired`].
 //!
 //! | found in a file or generator                         | [`Mesh::new`] | [`Mesh::repaired`]       |
 //! |------------------------------------------------------|---------------|--------------------------|
@@ -39,6 +39,7 @@ mod generators;
 mod mesh;
 mod obj;
 mod repair;
+mod shells;
 mod topology;
 
 pub use error::MeshError;

@@ -1,8 +1,8 @@
-//! Wavefront OBJ: positions and faces. Texture coordinates, normals, materials, lines and curves are passed over, and all
-//! objects and groups become one mesh (of several islands, if they do not touch).
+//! Wavefront OBJ: positions and faces. Texture coordinates, normals, materials, lines and curves are passed over, and
+//! all objects and groups become one mesh (of several islands, if they do not touch).
 //!
-//! `tobj` reads numbers and cuts polygons, but drops line numbers and takes vertices of different objects apart. So each
-//! line is looked at here first, and only what matters is handed on.
+//! `tobj` reads numbers and cuts polygons, but drops line numbers and takes vertices of different objects apart. So
+//! each line is looked at here first, and only what matters is handed on.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -57,8 +57,8 @@ impl Soup {
 ///
 /// # Errors
 ///
-/// A file that cannot be read, is longer than 1 GiB, or holds no faces; a line that is no position or face; an index that
-/// names no position.
+/// A file that cannot be read, is longer than 1 GiB, or holds no faces; a line that is no position or face; an index
+/// that names no position.
 pub fn read_obj(path: impl AsRef<Path>) -> Result<Soup, MeshError> {
     let path = path.as_ref();
     let io = |source| MeshError::Io { path: path.into(), source };

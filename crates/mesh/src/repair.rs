@@ -6,6 +6,7 @@ use std::fmt;
 use nalgebra::Vector3;
 
 use crate::mesh::{check_coordinates, check_counts, check_index, check_triangle, duplicates};
+use crate::shells::{Shell, inside_out};
 use crate::topology::{HalfEdge, at_edges, fans, half_edges, islands};
 use crate::{Mesh, MeshError};
 
@@ -83,28 +84,37 @@ impl fmt::Display for Repair {
     }
 }
 
-/// Vertices nearer than this, relative to the diagonal of the bounds `[-]`, are at one place: some rounding in single
-/// precision.
-const WELD: f64 = 2e-7;
+/// Rounding of each coordinate to a neighbour in single precision moves a vertex by at most this, relative to the
+/// largest coordinate `[-]`: √3 · 2⁻²³.
+const WELD: f64 = 2.1e-7;
 
 impl Mesh {
-    /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order:
-    /// vertices at one place (nearer than 2e-7 of the diagonal) are welded, triangles that are flat or appear twice are
-    /// dropped, edges with too many triangles parted, neighbours turned to agree and one-sided surfaces cut, vertices
-    /// split where their triangles fall apart, closed islands turned so that they enclose a positive volume (except a
-    /// cavity, which was given inside out and lies within another), unused vertices dropped. Vertices and triangles that stay keep their order; copies come last.
+    /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order: vertices at one
+    /// place are welded, triangles that are flat or appear twice are dropped, edges with too many triangles parted,
+    /// neighbours turned to agree and one-sided surfaces cut, vertices split where their triangles fall apart, closed
+    /// islands turned so that solids face outwards and cavities inwards, unused vertices dropped. Vertices and
+    /// triangles that stay keep their order; copies come last.
     ///
-    /// Where more than two triangles meet at an edge, which of them were meant as neighbours cannot be known: directions
-    /// and angles would be guesses, as in a corner of three walls. So all are parted there, except that two stay
-    /// neighbours if they are the only ones there of one piece, that is, hang together elsewhere, over edges with two
-    /// triangles. Boxes that touch along an edge so become closed boxes, and a fin leaves its box closed.
+    /// Vertices are at one place if nearer than 2.1e-7 of the largest coordinate (2 mm at 10 km), which single
+    /// precision cannot tell apart, and than 2.1e-7 of the diagonal of the bounds, so that details stay far from the
+    /// origin.
     ///
-    /// A one-sided surface is cut where a walk over it, breadth first from its first triangle, meets itself and disagrees.
+    /// Where more than two triangles meet at an edge, which of them were meant as neighbours cannot be known:
+    /// directions and angles would be guesses, as in a corner of three walls. So all are parted there, except that two
+    /// stay neighbours if they are the only ones there of one piece, that is, hang together elsewhere, over edges with
+    /// two triangles. Boxes that touch along an edge so become closed boxes, and a fin leaves its box closed.
+    ///
+    /// A one-sided surface is cut where a walk over it from its first triangle meets itself and disagrees; it goes
+    /// breadth first, so the cut is short.
     ///
     /// What is parted or cut gets vertices of its own, as far as that falls apart: around a lone edge within a surface,
     /// both ends of which stay whole, two triangles remain neighbours.
     ///
-    /// An open island keeps the orientation of its first triangle. A slit that was given is closed by welding.
+    /// An open island keeps the orientation of its first triangle. A closed one within a solid is the wall of a cavity
+    /// if most of its triangles were given facing the other way than those around it, else a second solid; within a
+    /// cavity it is a core; within nothing, a solid. A body that was given inside out as a whole so keeps its cavities;
+    /// a room given facing inwards, with things in it that face outwards, is taken for one. A slit that was given is
+    /// closed by welding.
     ///
     /// # Errors
     ///
@@ -117,7 +127,8 @@ impl Mesh {
         }
 
         let mut repairs = vec![];
-        let into = weld(&positions, &mut repairs);
+        let tolerance = weld_tolerance(&positions);
+        let into = weld(&positions, tolerance, &mut repairs);
         let (mut corners, numbers) = drop_useless(triangles, &into, &positions, &mut repairs);
         if corners.is_empty() {
             return Err(MeshError::Empty);
@@ -126,7 +137,7 @@ impl Mesh {
         let mut turned = turn_to_agree(corners.len(), &neighbours);
         cut_seams(&mut neighbours, &turned, &mut repairs);
         let originals = split_vertices(&mut corners, &neighbours, positions.len(), &mut repairs)?;
-        turn_outwards(&mut turned, &corners, &positions, &originals);
+        turn_outwards(&mut turned, &corners, &positions, &originals, tolerance);
         for (t, _) in turned.iter().enumerate().filter(|(_, turned)| **turned) {
             corners[t].swap(1, 2);
             repairs.push(Repair::Turned { triangle: numbers[t] });
@@ -136,11 +147,19 @@ impl Mesh {
     }
 }
 
+/// Vertices nearer than this `[m]` are at one place.
+///
+/// Relative to the largest coordinate, since that is what single precision resolves: 2 mm at 10 km. Something small far
+/// from the origin can only have come in double precision; relative to its own size, so that its details stay.
+fn weld_tolerance(positions: &[Vector3<f64>]) -> f64 {
+    let Some(&first) = positions.first() else { return 0.0 };
+    let (low, high) = positions.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
+    WELD * low.amax().max(high.amax()).min((high - low).norm())
+}
+
 /// For each vertex, the first one at its place.
-fn weld(positions: &[Vector3<f64>], repairs: &mut Vec<Repair>) -> Vec<u32> {
+fn weld(positions: &[Vector3<f64>], tolerance: f64, repairs: &mut Vec<Repair>) -> Vec<u32> {
     let low = positions.iter().fold(positions[0], |low, x| low.inf(x));
-    let high = positions.iter().fold(positions[0], |high, x| high.sup(x));
-    let tolerance = WELD * (high - low).norm();
     // Boxes of twice the tolerance: what is near lies in this box or a neighbour. All at one place: a single box.
     let width = if tolerance > 0.0 { 2.0 * tolerance } else { 1.0 };
     let box_of = |x: &Vector3<f64>| -> [i64; 3] { ((x - low) / width).map(|c| c.floor() as i64).into() };
@@ -295,8 +314,14 @@ fn split_vertices(
     Ok(originals)
 }
 
-/// Turns closed islands that would be inside out, except cavities: those that were given so and lie within another.
-fn turn_outwards(turned: &mut [bool], corners: &[[u32; 3]], positions: &[Vector3<f64>], originals: &[u32]) {
+/// Turns closed islands that are inside out, cavities aside.
+fn turn_outwards(
+    turned: &mut [bool],
+    corners: &[[u32; 3]],
+    positions: &[Vector3<f64>],
+    originals: &[u32],
+    tolerance: f64,
+) {
     let halves = half_edges(corners);
     let pairs = at_edges(&halves).filter_map(|meeting| match meeting {
         [a, b] => Some([a.triangle, b.triangle]),
@@ -312,58 +337,19 @@ fn turn_outwards(turned: &mut [bool], corners: &[[u32; 3]], positions: &[Vector3
         None => positions[i as usize],
     };
 
-    let mut closed: BTreeMap<u32, Closed> = BTreeMap::new();
+    // Triangles of each closed island as they are now, and how many are turned.
+    let mut closed: BTreeMap<u32, (Vec<_>, usize)> = BTreeMap::new();
     for (t, corners) in corners.iter().enumerate().filter(|(t, _)| !open[island_of[*t] as usize]) {
         let [a, b, c] = corners.map(position);
-        let corners = if turned[t] { [a, c, b] } else { [a, b, c] };
-        let island = closed.entry(island_of[t]).or_default();
-        island.triangles.push(corners);
-        island.as_given &= !turned[t];
+        let (triangles, count) = closed.entry(island_of[t]).or_default();
+        triangles.push(if turned[t] { [a, c, b] } else { [a, b, c] });
+        *count += usize::from(turned[t]);
     }
-    let inside_out: Vec<u32> = closed
-        .iter()
-        .filter(|(_, island)| island.volume() < 0.0)
-        .filter(|(number, island)| {
-            let around =
-                || closed.iter().any(|(other, shell)| other != *number && shell.contains(island.triangles[0][0]));
-            !(island.as_given && around())
-        })
-        .map(|(&number, _)| number)
-        .collect();
+    let (numbers, shells): (Vec<u32>, Vec<Shell>) =
+        closed.into_iter().map(|(number, (triangles, turned))| (number, Shell::new(triangles, turned))).unzip();
+    let inside_out = inside_out(&shells, tolerance);
     for (turned, island) in turned.iter_mut().zip(&island_of) {
-        *turned ^= inside_out.binary_search(island).is_ok();
-    }
-}
-
-/// An island without boundary.
-struct Closed {
-    triangles: Vec<[Vector3<f64>; 3]>,
-    /// No triangle was turned.
-    as_given: bool,
-}
-
-impl Default for Closed {
-    fn default() -> Self {
-        Closed { triangles: vec![], as_given: true }
-    }
-}
-
-impl Closed {
-    /// Six times the volume.
-    fn volume(&self) -> f64 {
-        let origin = self.triangles[0][0];
-        self.triangles.iter().map(|t| t.map(|x| x - origin)).map(|[a, b, c]| a.cross(&b).dot(&c)).sum()
-    }
-
-    /// Whether the surface goes around a point: whether the solid angles of its triangles add up to 4π, not to 0.
-    fn contains(&self, point: Vector3<f64>) -> bool {
-        // tan(Ω/2) = a · (b x c) / (|a| |b| |c| + (a · b) |c| + (b · c) |a| + (c · a) |b|)   (van Oosterom, Strackee 1983)
-        let half_angle = |[a, b, c]: [Vector3<f64>; 3]| {
-            let [l, m, n] = [a.norm(), b.norm(), c.norm()];
-            a.dot(&b.cross(&c)).atan2(l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m)
-        };
-        let seen = self.triangles.iter().map(|t| t.map(|x| x - point));
-        seen.map(half_angle).sum::<f64>().abs() > std::f64::consts::PI
+        *turned ^= numbers.binary_search(island).is_ok_and(|place| inside_out[place]);
     }
 }
 

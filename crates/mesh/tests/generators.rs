@@ -169,6 +169,10 @@ fn a_profile_that_cannot_be_turned_is_refused_by_point() {
     for segments in [0, 2, 4097, u32::MAX] {
         assert!(matches!(Mesh::revolved(&good, segments), Err(MeshError::Resolution { .. })));
     }
+    // Refused before memory is taken for 2^31 vertices.
+    let rings = (0..=1 << 19).map(|i| [1.0, f64::from(i)]);
+    let long: Vec<[f64; 2]> = [[0.0, 0.0]].into_iter().chain(rings).chain([[0.0, 1.0]]).collect();
+    assert!(matches!(Mesh::revolved(&long, 4096), Err(MeshError::TooMany { things: "triangles", .. })));
     // A point twice.
     assert!(matches!(Mesh::revolved(&[good[0], good[1], good[1], good[3]], 8), Err(MeshError::ZeroArea { .. })));
 }

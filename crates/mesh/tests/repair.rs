@@ -63,37 +63,243 @@ fn turned_triangles_and_islands_that_are_inside_out_are_turned_back() {
     assert_eq!(repairs.len(), good.len());
 }
 
-/// A shell within another that is given inside out is a cavity; beside it, or outside out, it is not.
+/// Meshes as one heap of triangles; those that are marked are given inside out.
+fn heap(parts: &[(&Mesh, bool)]) -> (Vec<[f64; 3]>, Vec<[u32; 3]>) {
+    let (mut vertices, mut triangles) = (vec![], vec![]);
+    for (mesh, inside_out) in parts {
+        let shift = vertices.len() as u32;
+        let shifted = mesh.triangles().iter().map(|t| t.map(|v| v + shift));
+        triangles.extend(shifted.map(|[a, b, c]| if *inside_out { [a, c, b] } else { [a, b, c] }));
+        vertices.extend(mesh.positions());
+    }
+    (vertices, triangles)
+}
+
+/// Volume that a heap of closed meshes encloses once it is repaired.
+fn repaired_volume(parts: &[(&Mesh, bool)]) -> f64 {
+    let (vertices, triangles) = heap(parts);
+    Mesh::repaired(&vertices, &triangles).unwrap().0.volume().unwrap()
+}
+
+fn cube(size: f64, at: [f64; 3]) -> Mesh {
+    Mesh::cuboid([size; 3]).unwrap().at(at).unwrap()
+}
+
+const WAYS: [bool; 2] = [false, true];
+
+/// A shell within another that is given the other way is a cavity; beside it, or the same way, it is not.
 #[test]
 fn cavities_stay() {
     let outer = Mesh::ball(2.0, 2).unwrap();
-    let (small, large) = (Mesh::ball(1.0, 1).unwrap().volume().unwrap(), outer.volume().unwrap());
-    for (at, inside_out, volume) in [
-        ([0.5, 0.0, 0.2], true, large - small),
-        ([0.5, 0.0, 0.2], false, large + small),
-        ([1.8, 1.8, 1.8], true, large + small),
+    for (radius, at, inside_out, sign) in [
+        (1.0, [0.5, 0.0, 0.2], true, -1.0),
+        (1.0, [0.5, 0.0, 0.2], false, 1.0),
+        // Within the bounds, beside the ball; and with more than half of it in the ball, but not all.
+        (0.3, [1.6, 1.6, 1.6], true, 1.0),
+        (1.0, [1.1, 0.0, 0.0], true, 1.0),
+        (1.0, [-1.1, 0.0, 0.0], true, 1.0),
+        (1.0, [0.0, 1.1, 0.0], true, 1.0),
+        (1.0, [0.0, -1.1, 0.0], true, 1.0),
+        (1.0, [0.0, 0.0, 1.1], true, 1.0),
+        (1.0, [0.0, 0.0, -1.1], true, 1.0),
     ] {
-        let inner = Mesh::ball(1.0, 1).unwrap().at(at).unwrap();
-        let shift = outer.vertices().len() as u32;
-        let shifted = inner.triangles().iter().map(|&[a, b, c]| if inside_out { [a, c, b] } else { [a, b, c] });
-        let triangles: Vec<[u32; 3]> =
-            outer.triangles().iter().copied().chain(shifted.map(|t| t.map(|v| v + shift))).collect();
-        let (mesh, _) = Mesh::repaired(&[outer.positions(), inner.positions()].concat(), &triangles).unwrap();
-        approx::assert_relative_eq!(mesh.volume().unwrap(), volume, max_relative = 1e-12);
+        let inner = Mesh::ball(radius, 1).unwrap().at(at).unwrap();
+        let volume = outer.volume().unwrap() + sign * inner.volume().unwrap();
+        let (outer, inner) = ((&outer, false), (&inner, inside_out));
+        for parts in [[outer, inner], [inner, outer]] {
+            approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-12);
+        }
+        // The same with something far away on each axis.
+        for far in [[9.0, 0.0, 0.0], [0.0, 9.0, 0.0], [0.0, 0.0, 9.0]] {
+            let far = cube(1.0, far);
+            approx::assert_relative_eq!(
+                repaired_volume(&[outer, inner, (&far, true)]),
+                volume + 1.0,
+                max_relative = 1e-12
+            );
+        }
     }
 }
 
+/// Which shell a line meets where does not depend on whether it goes through a vertex or along an edge.
+#[test]
+fn cavities_stay_behind_vertices_and_edges() {
+    let corners = [[6., 0., 0.], [-6., 0., 0.], [0., 6., 0.], [0., -6., 0.], [0., 0., 6.], [0., 0., -6.]];
+    let faces = [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
+    let outer = Mesh::new(&corners, &faces).unwrap();
+    // The middle of its greatest face as seen along x is at the origin.
+    let corners = [[0.0, 1.0, -0.5], [0.0, -1.0, -0.5], [0.0, 0.0, 1.0], [-0.5, 0.1, 0.1]];
+    let inner = Mesh::new(&corners, &[[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]).unwrap();
+    assert!(inner.volume().unwrap() > 0.0 && outer.volume().unwrap() == 288.0);
+    for (at, sign) in [
+        ([0.0, 0.0, 0.0], -1.0),
+        ([1.0, 0.5, 0.0], -1.0),
+        ([-1.0, 0.0, 0.5], -1.0),
+        ([0.0, -0.5, 0.0], -1.0),
+        ([2.0, 0.0, -0.5], -1.0),
+        // Just beside.
+        ([4.5, 3.0, 3.0], 1.0),
+        ([-4.5, 2.0, 4.0], 1.0),
+        ([-4.5, -3.0, 3.0], 1.0),
+        ([4.5, 4.0, -2.0], 1.0),
+    ] {
+        let inner = inner.clone().at(at).unwrap();
+        let volume = 288.0 + sign * inner.volume().unwrap();
+        approx::assert_relative_eq!(repaired_volume(&[(&outer, false), (&inner, true)]), volume, max_relative = 1e-12);
+    }
+    // Beside a tetrahedron, as high as the middle one of three corners.
+    let corners = [[0., 0., -6.], [-6., 2., 6.], [6., 3., 6.], [0., 6., 6.]];
+    let outer = Mesh::new(&corners, &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]).unwrap();
+    let inner = inner.at([3.0, 2.0, -4.0]).unwrap();
+    assert!(outer.volume().unwrap() > 0.0);
+    let volume = outer.volume().unwrap() + inner.volume().unwrap();
+    approx::assert_relative_eq!(repaired_volume(&[(&outer, false), (&inner, true)]), volume, max_relative = 1e-12);
+}
+
+/// Two cubes that share a corner, and so half of the inner one's faces lie in the outer one's; or two cubes that share
+/// parts of one face or edge only. Given inside out as a whole, it is the same body.
+#[test]
+fn a_cavity_may_touch_its_shell() {
+    let outer = cube(2.0, [0.0; 3]);
+    for at in [[0.5, 0.5, 0.5], [-0.5, 0.5, -0.5], [0.5, 0.25, 0.0], [0.25, 0.5, -0.5], [0.0, 0.0, -0.5]] {
+        let inner = cube(1.0, at);
+        // Whichever triangle is first.
+        for (inside_out, first) in WAYS.into_iter().flat_map(|way| (0..12).map(move |first| (way, first))) {
+            let mut triangles = inner.triangles().to_vec();
+            triangles.rotate_left(first);
+            let inner = Mesh::new(&inner.positions(), &triangles).unwrap();
+            let (outer, inner) = ((&outer, inside_out), (&inner, !inside_out));
+            for parts in [[outer, inner], [inner, outer]] {
+                approx::assert_relative_eq!(repaired_volume(&parts), 7.0, max_relative = 1e-14);
+            }
+        }
+    }
+}
+
+/// A ball that touches all six faces of its cube, so that both have the same bounds; and a cup with a gap within its
+/// wall, where the middle between walls is not inside.
+#[test]
+fn shells_of_any_form_may_be_hollow() {
+    let cup = [[0.0, 0.0], [3.0, 0.0], [3.0, 3.0], [2.0, 3.0], [2.0, 1.0], [0.0, 1.0]];
+    let gap = [[0.0, 0.25], [2.75, 0.25], [2.75, 2.75], [2.25, 2.75], [2.25, 0.75], [0.0, 0.75]];
+    for (outer, inner) in [
+        (cube(4.0, [0.0; 3]), Mesh::ball(2.0, 2).unwrap()),
+        (Mesh::revolved(&cup, 16).unwrap(), Mesh::revolved(&gap, 16).unwrap()),
+    ] {
+        let volume = outer.volume().unwrap() - inner.volume().unwrap();
+        for inside_out in WAYS {
+            let parts = [(&outer, inside_out), (&inner, !inside_out)];
+            approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-12);
+        }
+    }
+}
+
+/// How three shells within each other are given, and what they are. Only how they face relative to each other counts.
+#[test]
+fn nested_shells_are_solids_and_cavities_in_turn() {
+    let cubes = [cube(3.0, [0.0; 3]), cube(2.0, [0.2, 0.1, 0.0]), cube(1.0, [0.1, 0.3, -0.2])];
+    for (second_is_opposite, third_is_opposite, volume) in [
+        // Opposite to the first: a body, its cavity, and a core however that is given.
+        (true, false, 27.0 - 8.0 + 1.0),
+        (true, true, 27.0 - 8.0 + 1.0),
+        // A solid drawn into another, alone, with one more, or hollow.
+        (false, false, 27.0 + 8.0 + 1.0),
+        (false, true, 27.0 + 8.0 - 1.0),
+    ] {
+        for inside_out in WAYS {
+            let given = [inside_out, inside_out ^ second_is_opposite, inside_out ^ third_is_opposite];
+            for [i, j, k] in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                let parts = [i, j, k].map(|n| (&cubes[n], given[n]));
+                approx::assert_relative_eq!(repaired_volume(&parts), volume, max_relative = 1e-14);
+            }
+        }
+    }
+    // Beside each other in one cavity, and a hollow core.
+    let room = [cube(9.0, [0.0; 3]), cube(8.0, [0.0; 3])];
+    let core = cubes.each_ref().map(|cube| cube.clone().at([2.0, 0.0, 0.0]).unwrap());
+    for way in 0..8 {
+        let [first, second, beside] = [0, 1, 2].map(|bit| way >> bit & 1 == 1);
+        let other = cube(2.0, [-2.0, 0.0, 0.0]);
+        let parts = [(&room[1], true), (&core[0], first), (&other, beside), (&core[1], second), (&room[0], false)];
+        let hollow = if first == second { 8.0 } else { -8.0 };
+        approx::assert_relative_eq!(repaired_volume(&parts), 729.0 - 512.0 + 27.0 + hollow + 8.0, max_relative = 1e-14);
+    }
+}
+
+/// Most triangles say how a shell was given, so a few that are wrong change nothing, even the first.
+#[test]
+fn a_cavity_with_a_turned_triangle_stays_a_cavity() {
+    let (outer, inner) = (cube(2.0, [0.0; 3]), cube(1.0, [0.1, 0.2, 0.3]));
+    for inside_out in WAYS {
+        let (vertices, good) = heap(&[(&outer, inside_out), (&inner, !inside_out)]);
+        for wrong in 0..24 {
+            let mut triangles = good.clone();
+            triangles[wrong].swap(0, 1);
+            let (mesh, repairs) = Mesh::repaired(&vertices, &triangles).unwrap();
+            approx::assert_relative_eq!(mesh.volume().unwrap(), 7.0, max_relative = 1e-14);
+            assert_eq!(repairs.len(), if inside_out { 23 } else { 1 }, "{repairs:?}");
+            assert!(repairs.contains(&Repair::Turned { triangle: wrong }) != inside_out);
+        }
+    }
+}
+
+/// A bowl that is open above, with its outside given upwards: it has no inside to be turned by.
 #[test]
 fn an_open_island_keeps_the_side_of_its_first_triangle() {
-    let sheet = Mesh::grid([3, 3], [1.0, 1.0]).unwrap();
-    let mut triangles = sheet.triangles().to_vec();
+    let ball = Mesh::ball(1.0, 2).unwrap();
+    let below = |t: &&[u32; 3]| t.iter().all(|&i| ball.vertices()[i as usize].y < 0.1);
+    let mut triangles: Vec<[u32; 3]> = ball.triangles().iter().filter(below).map(|&[a, b, c]| [a, c, b]).collect();
     triangles[4].swap(0, 1);
-    let (mesh, repairs) = Mesh::repaired(&sheet.positions(), &triangles).unwrap();
-    assert_eq!(repairs, [Repair::Turned { triangle: 4 }]);
+    let (mesh, repairs) = Mesh::repaired(&ball.positions(), &triangles).unwrap();
+    assert!(mesh.boundary_edges().count() > 0 && mesh.islands().len() == 1);
+    let turned: Vec<&Repair> = repairs.iter().filter(|repair| matches!(repair, Repair::Turned { .. })).collect();
+    assert_eq!(turned, [&Repair::Turned { triangle: 4 }]);
     for t in mesh.triangles() {
         let [a, b, c] = t.map(|i| mesh.vertices()[i as usize]);
-        assert!((b - a).cross(&(c - a)).z > 0.0);
+        assert!((b - a).cross(&(c - a)).dot(&a) < 0.0);
     }
+}
+
+/// Thousands of shells, each given inside out, are sorted rather than compared with each other.
+#[test]
+fn many_shells_are_turned_in_little_time() {
+    let unit = cube(0.5, [0.0; 3]);
+    let place = |i: u32| [i % 18, i / 18 % 18, i / 324].map(f64::from);
+    let cubes: Vec<Mesh> = (0..5832).map(|i| unit.clone().at(place(i)).unwrap()).collect();
+    let room = cube(20.0, [8.5; 3]);
+    let mut parts: Vec<(&Mesh, bool)> = cubes.iter().map(|cube| (cube, true)).collect();
+    let start = std::time::Instant::now();
+    approx::assert_relative_eq!(repaired_volume(&parts), 729.0, max_relative = 1e-12);
+    // All of them cavities.
+    parts.push((&room, false));
+    approx::assert_relative_eq!(repaired_volume(&parts), 8000.0 - 729.0, max_relative = 1e-12);
+    // A third of a second on one slow core.
+    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+}
+
+/// Copies of a corner that rounding to single precision has moved to the next number in every coordinate.
+#[test]
+fn what_single_precision_cannot_tell_apart_is_welded() {
+    let cuboid = cube(2.0, [0.0; 3]);
+    let rounded = |(n, &i): (usize, &u32)| {
+        let x = cuboid.vertices()[i as usize].map(|c| c as f32);
+        x.map(|c| f64::from(if n % 2 == 0 { c } else { c.signum() * c.abs().next_up() })).into()
+    };
+    let loose: Vec<[f64; 3]> = cuboid.triangles().as_flattened().iter().enumerate().map(rounded).collect();
+    let apart: Vec<[u32; 3]> = (0..12).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let (mesh, _) = Mesh::repaired(&loose, &apart).unwrap();
+    assert!(mesh.is_closed() && mesh.vertices().len() == 8);
+}
+
+/// Around the origin, what single precision can tell apart stays; far from it, what is small beside the distance does.
+#[test]
+fn details_are_not_welded() {
+    let corner = [[-1.0; 3], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0 - 4e-7]];
+    let (mesh, repairs) = Mesh::repaired(&corner, &[[0, 1, 2]]).unwrap();
+    assert!(mesh.vertices().len() == 3 && repairs.is_empty(), "{repairs:?}");
+    let far = Mesh::ball(1.0, 2).unwrap().at([4e6, 0.0, 5e6]).unwrap();
+    let (mesh, repairs) = Mesh::repaired(&far.positions(), far.triangles()).unwrap();
+    assert!(mesh == far && repairs.is_empty(), "{repairs:?}");
 }
 
 #[test]
@@ -189,6 +395,34 @@ fn a_moebius_strip_is_cut_once_across() {
     assert_eq!(repairs.iter().filter(|repair| matches!(repair, Repair::Cut { .. })).count(), 1, "{repairs:?}");
     // A strip: one disc.
     assert_eq!((mesh.islands().len(), mesh.euler_characteristic(), mesh.vertices().len()), (1, 1, 7));
+}
+
+/// A walk breadth first goes round a band both ways at once and meets itself on the far side: the seam goes across.
+#[test]
+fn the_seam_of_a_wide_moebius_strip_is_short() {
+    let (around, across) = (200u32, 20u32);
+    let vertex = |i: u32, j: u32| {
+        let half = std::f64::consts::PI * f64::from(i) / f64::from(around);
+        let (r, (sin, cos)) = (0.03 * (f64::from(j) - 10.0), (2.0 * half).sin_cos());
+        [(1.0 + r * half.cos()) * cos, (1.0 + r * half.cos()) * sin, r * half.sin()]
+    };
+    let vertices: Vec<[f64; 3]> = (0..around).flat_map(|i| (0..=across).map(move |j| vertex(i, j))).collect();
+    let number = |i: u32, j: u32| if i == around { across - j } else { i * (across + 1) + j };
+    let cell = |i: u32, j: u32| {
+        let [a, b, c, d] = [number(i, j), number(i + 1, j), number(i + 1, j + 1), number(i, j + 1)];
+        [[a, b, c], [a, c, d]]
+    };
+    let mut triangles: Vec<[u32; 3]> = (0..around).flat_map(|i| (0..across).flat_map(move |j| cell(i, j))).collect();
+    // In no order: rows in order would guide any walk straight across.
+    let mut random = 12345u64;
+    for i in (1..triangles.len()).rev() {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        triangles.swap(i, (random >> 33) as usize % (i + 1));
+    }
+    let (mesh, repairs) = Mesh::repaired(&vertices, &triangles).unwrap();
+    let cuts = repairs.iter().filter(|repair| matches!(repair, Repair::Cut { .. })).count();
+    assert!(cuts <= 2 * across as usize, "{cuts}");
+    assert_eq!((mesh.islands().len(), mesh.euler_characteristic()), (1, 1));
 }
 
 /// The real projective plane on six vertices has no boundary to cut from: the seam is a closed line.

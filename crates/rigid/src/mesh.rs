@@ -1,5 +1,7 @@
 //! Triangles that others give: made a mesh, with a word on why it encloses no volume.
 
+use std::collections::HashSet;
+
 use nalgebra::Vector3;
 use partita_mesh::{Mesh, MeshError, Repair};
 use partita_simulator::SimulatorError;
@@ -36,24 +38,36 @@ pub(crate) fn repaired(of: &str, vertices: &[[f64; 3]], triangles: &[[u32; 3]]) 
     Ok(Solid { mesh, open })
 }
 
-/// What keeps a mesh from enclosing a volume: where it was cut, if it was, since that is what to look at.
+/// What keeps a mesh from enclosing a volume: an edge of its boundary. If the mesh was parted or cut along one, that
+/// one, since that is what to look at; most of what is parted heals, and is none.
 fn opening(mesh: &Mesh, repairs: &[Repair], given: &[[f64; 3]]) -> Option<String> {
     let Some(edge) = mesh.boundary_edges().next() else {
         let hollow = mesh.volume().is_none_or(|volume| volume <= 1.0e-12 * extent(mesh).powi(3));
         return hollow.then(|| "no volume inside".into());
     };
+    // Vertices stay where they were given, to the bit, so their places tell which they were.
+    let place = |v: u32| <[f64; 3]>::from(mesh.vertices()[v as usize]).map(f64::to_bits);
+    let between = |mut ends: [[u64; 3]; 2]| {
+        ends.sort_unstable();
+        ends
+    };
+    let boundary: HashSet<[[u64; 3]; 2]> =
+        mesh.boundary_edges().map(|edge| between(edge.vertices.map(place))).collect();
+    let is_open = |ends: [u32; 2]| boundary.contains(&between(ends.map(|v| given[v as usize].map(f64::to_bits))));
     let cut = repairs.iter().find_map(|repair| match *repair {
-        Repair::Parted { vertices: [a, b], triangles } => {
+        Repair::Parted { vertices, triangles } if is_open(vertices) => {
+            let [a, b] = vertices;
             Some(format!("{triangles} triangles at the edge between vertices {a} and {b}"))
         }
-        Repair::Cut { vertices: [a, b] } => {
+        Repair::Cut { vertices } if is_open(vertices) => {
+            let [a, b] = vertices;
             Some(format!("a one-sided surface (a twist at the edge between vertices {a} and {b})"))
         }
         _ => None,
     });
     Some(cut.unwrap_or_else(|| {
-        // Vertices stay where they were given, and the first of those at one place stays.
-        let number = |v: u32| given.iter().position(|x| *x == <[f64; 3]>::from(mesh.vertices()[v as usize]));
+        // The first of those at one place is the one that stays.
+        let number = |v: u32| given.iter().position(|x| x.map(f64::to_bits) == place(v));
         let mut ends = edge.vertices.map(|v| number(v).expect("every vertex was given"));
         ends.sort_unstable();
         let [a, b] = ends;

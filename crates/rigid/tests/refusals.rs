@@ -264,6 +264,31 @@ fn boxes_that_touch_along_an_edge_may_move() {
     assert!(!rigid.surfaces()[0].two_sided && rigid.surfaces()[0].triangles.len() == 24);
 }
 
+/// Boxes that touch along an edge are parted there, and each is whole again. A hole elsewhere is what to look at; one
+/// at that edge keeps it open.
+#[test]
+fn an_edge_that_healed_is_not_blamed_for_a_hole() {
+    let (mut vertices, mut triangles) = cube();
+    triangles.extend(triangles.clone().iter().map(|t| t.map(|v| v + 8)));
+    vertices.extend(vertices.clone().iter().map(|[x, y, z]| [x + 0.4, y + 0.4, *z]));
+    let touches = |v: &u32| vertices[*v as usize][..2].iter().all(|x| (x - 0.2).abs() < 0.1);
+    let with_hole = |corners_at_the_edge: usize| {
+        let mut open = triangles.clone();
+        let at_edge = |t: &[u32; 3]| t.iter().filter(|v| touches(v)).count() == corners_at_the_edge;
+        let missing = open.remove(12 + open[12..].iter().position(at_edge).unwrap());
+        let body = Body::dynamic(Shape::mesh(vertices.clone(), open));
+        (missing, refusal(RigidBodies::new("rigid").add("boxes", body)))
+    };
+    let ([a, b, c], error) = with_hole(0);
+    let sides = [(a, b), (b, c), (c, a)].map(|(i, j)| edge_between(i.min(j), i.max(j)));
+    assert!(error.contains("one triangle at") && sides.iter().any(|side| error.contains(side)), "{error}");
+
+    let (_, error) = with_hole(2);
+    let common: Vec<u32> = (0..8).filter(touches).collect();
+    let expected = format!("3 triangles at {}", edge_between(common[0], common[1]));
+    assert!(error.contains(&expected), "{error}");
+}
+
 fn edge_between(a: u32, b: u32) -> String {
     format!("the edge between vertices {a} and {b}")
 }
