@@ -68,8 +68,9 @@ impl Gif {
         colours.resize(COLOURS + 1, [0; 3]);
 
         // Delays are whole hundredths; rounding the sum instead of each keeps the film's length.
-        let until = (100.0 * until).round() as u64;
-        let delay = until.saturating_sub(self.shown).min(u64::from(u16::MAX)) as u16;
+        // Viewers take less than two for ten.
+        let until = ((100.0 * until).round() as u64).max(self.shown + 2);
+        let delay = (until - self.shown).min(u64::from(u16::MAX)) as u16;
         self.shown = until;
 
         self.encoder.write_frame(&gif::Frame {

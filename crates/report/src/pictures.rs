@@ -281,14 +281,16 @@ mod tests {
     /// A film has at most 50 frames a second, takes as long as what is on the tape, and shows each moment at its time.
     #[test]
     fn a_fast_tape_keeps_its_time() {
-        for (rate, frames, expected) in [(50.0, 20, 20), (51.0, 21, 11), (120.0, 60, 20), (1000.0, 403, 21)] {
+        for (rate, frames, expected) in [(50.0, 20, 20), (51.0, 21, 11), (120.0, 61, 21), (1000.0, 403, 21)] {
             let mut tape = moving_square(rate, frames);
             assert!(film_rate(tape.begin()).unwrap() <= 50.0);
             let (images, delays) = shown(&develop(&mut tape, &small(), None).unwrap().gif);
             assert_eq!(images.len(), expected, "{rate} a second");
             let lasts: u16 = delays.iter().sum();
-            assert_eq!(lasts, (100.0 * frames as f64 / rate).round() as u16, "{rate} a second");
-            assert!(delays[..delays.len() - 1].iter().all(|&delay| delay >= 2), "{delays:?}");
+            // Viewers take less than two hundredths for ten, so the last frame may be two too long.
+            let tape_lasts = (100.0 * frames as f64 / rate).round() as u16;
+            assert!((tape_lasts..=tape_lasts + 2).contains(&lasts), "{rate} a second: {lasts}, not {tape_lasts}");
+            assert!(delays.iter().all(|&delay| delay >= 2), "{delays:?}");
 
             let (middle, until) = (images.len() / 2, delays[..images.len() / 2].iter().sum::<u16>());
             let [then, at_first] = [middle, 0].map(|k| place_of_square(&images[k]));
