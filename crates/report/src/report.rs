@@ -1,7 +1,7 @@
 //! The report of one run: checks, figures, and the files that hold them.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use partita::Run;
@@ -9,7 +9,7 @@ use partita::Run;
 use crate::checks::{Document, table};
 use crate::pictures::develop;
 use crate::write::{prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, TapeError};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export};
 
 /// Checks and figures of one run, written as `NAME.json`, `NAME.png` and `NAME.gif` by [`Report::finish`].
 #[derive(Debug)]
@@ -33,7 +33,8 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// A name unfit for a file, or a folder that cannot be made or written to.
+    /// A name unfit for a file, a folder that cannot be made or written to, or something under the name of an export
+    /// that is none.
     pub fn new(name: &str, options: &Options) -> Result<Self, ReportError> {
         let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 100 || !name.chars().all(fit) {
@@ -41,6 +42,9 @@ impl Report {
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
         prepare_folder(&options.out, &["json", "png", "gif", "tape", "tape.partial"].map(|end| report.path(end)))?;
+        for format in &options.export {
+            format.check(&options.out, name)?;
+        }
         Ok(report)
     }
 
@@ -148,7 +152,8 @@ impl Report {
         if let Some(recorder) = recording {
             let path = self.path("tape");
             recorder.finish(json, &path)?;
-            written.push(path);
+            written.push(path.clone());
+            self.write_exports(&path, &mut written)?;
         }
         Ok(written)
     }
@@ -161,6 +166,15 @@ impl Report {
         self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
         self.write_file("png", &pictures.still.png()?, written)?;
         self.write_file("gif", &pictures.gif, written)
+    }
+
+    fn write_exports(&self, tape: &Path, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+        for (i, format) in self.options.export.iter().enumerate() {
+            if !self.options.export[..i].contains(format) {
+                written.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
+            }
+        }
+        Ok(())
     }
 
     fn write_file(&self, ending: &str, bytes: &[u8], written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
