@@ -33,6 +33,15 @@ pub enum ReportError {
     /// The tape could not be written or read.
     #[error(transparent)]
     Tape(#[from] crate::TapeError),
+    /// An export cannot be written; what was under its name before is still there.
+    #[error(transparent)]
+    Export(Box<crate::ExportError>),
+}
+
+impl From<crate::ExportError> for ReportError {
+    fn from(error: crate::ExportError) -> Self {
+        Self::Export(error.into())
+    }
 }
 
 /// Why a picture could not be drawn, encoded or decoded.

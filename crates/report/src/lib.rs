@@ -53,6 +53,7 @@ mod checks;
 mod colour;
 mod drawing;
 mod error;
+mod export;
 mod film;
 mod gather;
 mod image;
@@ -77,8 +78,9 @@ pub use checks::{Bound, Check};
 pub use colour::Colour;
 pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
+pub use export::{ExportError, Format, export};
 pub use image::Image;
-/// `--out`, `--seconds`, `--threads`, `--seed`, `--quick`.
+/// `--out`, `--seconds`, `--threads`, `--seed`, `--fps`, `--quick`, `--export`.
 ///
 /// An example without flags of its own calls [`Options::parse`]; another one flattens this into its own parser:
 ///

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
+use crate::Format;
+
 // Clap would show a doc comment here in place of an example's own words; it stands at the re-export.
 #[expect(missing_docs, reason = "documented where it is exported")]
 #[derive(Debug, Clone, PartialEq, clap::Args)]
@@ -32,11 +34,23 @@ pub struct Options {
     /// A smaller and shorter run of the same scene, for continuous integration.
     #[arg(long)]
     pub quick: bool,
+
+    /// Also writes the run in these formats, separated by commas
+    #[arg(long, value_name = "FORMAT", value_enum, value_delimiter = ',')]
+    pub export: Vec<Format>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { out: "out".into(), seconds: None, threads: None, seed: 1, fps: 24.0, quick: false }
+        Options {
+            out: "out".into(),
+            seconds: None,
+            threads: None,
+            seed: 1,
+            fps: 24.0,
+            quick: false,
+            export: Vec::new(),
+        }
     }
 }
 

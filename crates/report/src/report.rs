@@ -1,7 +1,7 @@
 //! The report of one run: checks, figures, and the files that hold them.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use partita::Run;
@@ -10,7 +10,7 @@ use crate::checks::{Document, table};
 use crate::mp4::Mp4;
 use crate::pictures::{Settings, develop, film_rate};
 use crate::write::{prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, TapeError};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export};
 
 /// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
 /// `NAME.tape`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where
@@ -36,7 +36,8 @@ impl Report {
     ///
     /// # Errors
     ///
-    /// A name unfit for a file, or a folder that cannot be made or written to.
+    /// A name unfit for a file, a folder that cannot be made or written to, or something under the name of an export
+    /// that is none.
     pub fn new(name: &str, options: &Options) -> Result<Self, ReportError> {
         let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || name.len() > 100 || !name.chars().all(fit) {
@@ -45,6 +46,9 @@ impl Report {
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
         let endings = ["json", "png", "storyboard.png", "gif", "mp4", "tape", "tape.partial"];
         prepare_folder(&options.out, &endings.map(|ending| report.path(ending)))?;
+        for format in &options.export {
+            format.check(&options.out, name)?;
+        }
         Ok(report)
     }
 
@@ -152,7 +156,8 @@ impl Report {
         if let Some(recorder) = recording {
             let path = self.path("tape");
             recorder.finish(json, &path)?;
-            written.push(path);
+            written.push(path.clone());
+            self.write_exports(&path, &mut written)?;
         }
         Ok(written)
     }
@@ -171,6 +176,15 @@ impl Report {
         self.write_file("storyboard.png", &pictures.storyboard.png()?, written)?;
         self.write_file("gif", &pictures.gif, written)?;
         written.extend(mp4.and_then(Mp4::finish));
+        Ok(())
+    }
+
+    fn write_exports(&self, tape: &Path, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+        for (i, format) in self.options.export.iter().enumerate() {
+            if !self.options.export[..i].contains(format) {
+                written.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
+            }
+        }
         Ok(())
     }
 

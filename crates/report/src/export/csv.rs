@@ -1,0 +1,95 @@
+//! The ledger as a table: a row a frame, units in the header, names quoted where need be (RFC 4180).
+//!
+//! Costs are means over the windows of a frame; work and impulses are sums since the begin. What a simulator does not
+//! know (energies of one that keeps no ledger) is an empty cell.
+
+use super::ExportError;
+use super::names::Unique;
+use super::place::PartialFile;
+use super::reel::Reel;
+use crate::{Begin, Frame};
+
+/// Simulator and stage, in order of first appearance.
+type Stages = Vec<(usize, String)>;
+
+pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), ExportError> {
+    let stages = stages(reel)?;
+    file.put(header(&reel.begin, &stages).as_bytes())?;
+    reel.rewind();
+    while let Some((number, frame)) = reel.next_frame()? {
+        let cells = row(&reel.begin, &stages, number, &frame);
+        let cells: Vec<String> = cells.iter().map(|cell| cell.map_or(String::new(), number_text)).collect();
+        file.put((cells.join(",") + "\n").as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A stage may first run in the middle of a run, but a table has all its columns from the top.
+fn stages(reel: &mut Reel) -> Result<Stages, ExportError> {
+    let mut stages = Vec::new();
+    while let Some((_, frame)) = reel.next_frame()? {
+        for (simulator, list) in frame.numbers.stages.iter().enumerate() {
+            for (stage, _) in list {
+                if !stages.iter().any(|(s, name)| *s == simulator && name == stage) {
+                    stages.push((simulator, stage.clone()));
+                }
+            }
+        }
+    }
+    stages.sort_by_key(|(simulator, _)| *simulator);
+    stages.retain(|(simulator, _)| *simulator < reel.begin.simulators.len());
+    Ok(stages)
+}
+
+fn header(begin: &Begin, stages: &Stages) -> String {
+    let mut names: Vec<String> = ["frame", "time [s]", "window", "windows in this frame"].map(String::from).into();
+    for simulator in &begin.simulators {
+        names.push(format!("{simulator}: kinetic energy [J]"));
+        names.push(format!("{simulator}: potential energy [J]"));
+    }
+    names.extend(["work of the couplings [J]", "momentum error [N s]", "gap [m]", "load change [-]"].map(String::from));
+    names.push("passes a window [-]".into());
+    names.extend(begin.simulators.iter().map(|simulator| format!("{simulator}: iterations a window [-]")));
+    for (follower, leader) in &begin.interfaces {
+        for kind in ["used", "got", "pending"] {
+            names.extend(["x", "y", "z"].map(|axis| format!("{follower} on {leader}: impulse {kind} {axis} [N s]")));
+            names.extend(["x", "y", "z"].map(|axis| format!("{follower} on {leader}: twist {kind} {axis} [N m s]")));
+        }
+    }
+    names.extend(stages.iter().map(|(simulator, stage)| format!("{}: {stage} [ms]", begin.simulators[*simulator])));
+    names.push("coupling itself [ms]".into());
+    let mut unique = Unique::default();
+    names.iter().map(|name| quoted(&unique.name(name))).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// In the order of [`header`].
+fn row(begin: &Begin, stages: &Stages, number: usize, frame: &Frame) -> Vec<Option<f64>> {
+    let numbers = &frame.numbers;
+    let mut cells = [number as f64, frame.time, frame.window as f64, numbers.windows as f64].map(Some).to_vec();
+    for simulator in 0..begin.simulators.len() {
+        let energies = numbers.energies.get(simulator).copied().flatten();
+        cells.extend([0, 1].map(|k| energies.map(|energies| energies[k])));
+    }
+    cells.extend([Some(numbers.work), numbers.momentum_error, Some(numbers.gap), Some(numbers.load_change)]);
+    cells.push(Some(numbers.passes));
+    cells.extend((0..begin.simulators.len()).map(|simulator| numbers.iterations.get(simulator).copied()));
+    for interface in 0..begin.interfaces.len() {
+        let impulses = numbers.impulses.get(interface);
+        cells.extend((0..18).map(|k| impulses.map(|kinds| kinds[k / 6][k % 6])));
+    }
+    for (simulator, stage) in stages {
+        let took = numbers.stages.get(*simulator).and_then(|list| list.iter().find(|(name, _)| name == stage));
+        cells.push(took.map(|(_, milliseconds)| *milliseconds));
+    }
+    cells.push(Some(numbers.coupling));
+    cells
+}
+
+/// Whole numbers without a fraction; all others so that every bit comes back.
+fn number_text(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
+fn quoted(name: &str) -> String {
+    if name.contains([',', '"', '\n', '\r']) { format!("\"{}\"", name.replace('"', "\"\"")) } else { name.into() }
+}

@@ -1,0 +1,178 @@
+//! A tape as exports see it: frame after frame, each checked once, so that no format has to.
+
+use super::ExportError;
+use super::names::Unique;
+use crate::{Begin, Frame, Numbers, Placement, Tape};
+use partita::simulator::Carrier;
+
+/// Largest coordinate that can be exported `[m]`: beyond, sums and single precision overflow.
+const LARGEST: f64 = 1e30;
+
+/// Reads a tape from its first frame to its last.
+pub(super) struct Reel<'a> {
+    tape: &'a mut Tape,
+    pub begin: Begin,
+    next: usize,
+    /// Of the last frame that was read `[s]`.
+    time: f64,
+    /// Of the first frame `[s]`.
+    first: f64,
+}
+
+impl<'a> Reel<'a> {
+    /// Checks what does not change over the run.
+    pub fn new(tape: &'a mut Tape) -> Result<Self, ExportError> {
+        let begin = tape.begin().clone();
+        let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if begin.name.is_empty() || begin.name.len() > 100 || !begin.name.chars().all(fit) {
+            return Err(ExportError::Name { name: begin.name });
+        }
+        let reel = Self { tape, begin, next: 0, time: f64::NEG_INFINITY, first: 0.0 };
+        if reel.tape.frames() == 0 {
+            return Err(reel.unsound("its number of frames", 0, "at least 1"));
+        }
+        if !(reel.begin.frames_per_second.is_finite() && reel.begin.frames_per_second > 0.0) {
+            let found = reel.begin.frames_per_second;
+            return Err(reel.unsound("its number of frames a second", found, "a positive number"));
+        }
+        for surface in &reel.begin.surfaces {
+            surface.surface.check()?;
+            if surface.simulator >= reel.begin.simulators.len() {
+                let expected = format!("below {}", reel.begin.simulators.len());
+                let thing = format!("surface `{}`, number of its simulator", surface.surface.name);
+                return Err(reel.unsound(&thing, surface.simulator, expected));
+            }
+        }
+        if reel.begin.clouds.len() > reel.begin.simulators.len() {
+            let expected = format!("at most {}, one a simulator", reel.begin.simulators.len());
+            return Err(reel.unsound("its number of clouds", reel.begin.clouds.len(), expected));
+        }
+        Ok(reel)
+    }
+
+    /// Frames on the tape.
+    pub fn frames(&self) -> usize {
+        self.tape.frames()
+    }
+
+    /// The next frame with its number, or `None` after the last one.
+    pub fn next_frame(&mut self) -> Result<Option<(usize, Frame)>, ExportError> {
+        if self.next == self.tape.frames() {
+            return Ok(None);
+        }
+        let (number, frame) = (self.next, self.tape.frame(self.next)?);
+        self.check(number, &frame)?;
+        if number == 0 {
+            self.first = frame.time;
+        }
+        self.time = frame.time;
+        self.next += 1;
+        Ok(Some((number, frame)))
+    }
+
+    /// Back to the first frame.
+    pub fn rewind(&mut self) {
+        (self.next, self.time) = (0, f64::NEG_INFINITY);
+    }
+
+    /// Where `time` `[s]` stands, in frames since the first one, to a millionth: whole where windows end with frames.
+    pub fn time_code(&self, time: f64) -> f64 {
+        ((time - self.first) * self.begin.frames_per_second * 1e6).round() / 1e6
+    }
+
+    /// `simulator/surface` by surface, then `simulator/particles` by cloud; names that differ, as one line each.
+    pub fn titles(&self) -> (Vec<String>, Vec<String>) {
+        let (begin, mut names) = (&self.begin, Unique::default());
+        let titled = |(simulator, name): (usize, &str)| format!("{}/{name}", begin.simulators[simulator]);
+        let surfaces = begin.surfaces.iter().map(|s| titled((s.simulator, &s.surface.name)));
+        let surfaces = surfaces.map(|title| names.name(&super::names::one_line(&title))).collect();
+        let clouds = (0..begin.clouds.len()).map(|i| titled((i, "particles")));
+        let clouds = clouds.map(|title| names.name(&super::names::one_line(&title))).collect();
+        (surfaces, clouds)
+    }
+
+    fn check(&self, number: usize, frame: &Frame) -> Result<(), ExportError> {
+        let bad = |thing: &str, found: String, expected: String| {
+            Err(self.unsound(&format!("frame {number}, {thing}"), found, expected))
+        };
+        if !(frame.time.is_finite() && frame.time > self.time) {
+            return bad("time", format!("{} s", frame.time), format!("a time after {} s", self.time));
+        }
+        let counts = [
+            ("number of surfaces", frame.surfaces.len(), self.begin.surfaces.len()),
+            ("number of clouds", frame.clouds.len(), self.begin.clouds.len()),
+        ];
+        for (thing, found, expected) in counts {
+            if found != expected {
+                return bad(thing, found.to_string(), expected.to_string());
+            }
+        }
+
+        let fit = |x: &[f64]| x.iter().all(|x| x.abs() <= LARGEST);
+        let numbers = || format!("numbers of at most {LARGEST:e}");
+        for (taped, placement) in self.begin.surfaces.iter().zip(&frame.surfaces) {
+            let surface = &taped.surface;
+            let thing = format!("surface `{}/{}`", self.begin.simulators[taped.simulator], surface.name);
+            match (placement, &surface.carrier) {
+                (Placement::Rigid { position, orientation }, Carrier::Frame(_)) => {
+                    let size = orientation.iter().map(|x| x * x).sum::<f64>();
+                    if !fit(position) || !(0.5..2.0).contains(&size) {
+                        let found = format!("at {position:?}, turned by {orientation:?}");
+                        return bad(&thing, found, format!("{} and a unit quaternion", numbers()));
+                    }
+                }
+                (Placement::Deformed(vertices), Carrier::Points(_)) => {
+                    if vertices.len() != surface.vertices.len() {
+                        let (found, expected) = (vertices.len(), surface.vertices.len());
+                        return bad(&thing, format!("of {found} vertices"), format!("{expected}, as its shape has"));
+                    }
+                    if let Some(i) = vertices.iter().position(|x| !fit(x)) {
+                        return bad(&format!("{thing}, vertex {i}"), format!("{:?}", vertices[i]), numbers());
+                    }
+                }
+                (Placement::Rigid { .. }, _) => return bad(&thing, "placed as one".into(), "each vertex".into()),
+                (Placement::Deformed(_), _) => return bad(&thing, "placed by vertex".into(), "one pose".into()),
+            }
+        }
+        for (simulator, points) in self.begin.simulators.iter().zip(&frame.clouds) {
+            if let Some(i) = points.iter().position(|x| !fit(x)) {
+                return bad(&format!("particle {i} of `{simulator}`"), format!("{:?}", points[i]), numbers());
+            }
+        }
+        for (i, force) in frame.forces.iter().enumerate() {
+            if !fit(force.position.as_slice()) || !fit(&force.force) || !fit(&force.torque) {
+                return bad(&format!("force {i}"), format!("{force:?}"), numbers());
+            }
+            if force.interface >= self.begin.interfaces.len() {
+                let expected = format!("below {}", self.begin.interfaces.len());
+                return bad(&format!("force {i}, number of its interface"), force.interface.to_string(), expected);
+            }
+        }
+        match first_not_finite(&frame.numbers) {
+            Some((thing, found)) => bad(thing, found.to_string(), "a finite number".into()),
+            None => Ok(()),
+        }
+    }
+
+    fn unsound(&self, thing: &str, found: impl ToString, expected: impl ToString) -> ExportError {
+        let thing = format!("tape of {}: {thing}", self.begin.name);
+        ExportError::Unsound { thing, found: found.to_string(), expected: expected.to_string() }
+    }
+}
+
+fn first_not_finite(n: &Numbers) -> Option<(&'static str, f64)> {
+    let groups: [(&'static str, Vec<f64>); 10] = [
+        ("work", vec![n.work]),
+        ("momentum error", n.momentum_error.into_iter().collect()),
+        ("gap", vec![n.gap]),
+        ("change of the loads", vec![n.load_change]),
+        ("number of passes", vec![n.passes]),
+        ("time of the coupling", vec![n.coupling]),
+        ("energy", n.energies.iter().flatten().flatten().copied().collect()),
+        ("number of iterations", n.iterations.clone()),
+        ("time of a stage", n.stages.iter().flatten().map(|stage| stage.1).collect()),
+        ("impulse", n.impulses.as_flattened().as_flattened().to_vec()),
+    ];
+    let mut all = groups.into_iter().flat_map(|(thing, values)| values.into_iter().map(move |value| (thing, value)));
+    all.find(|(_, value)| !value.is_finite())
+}
