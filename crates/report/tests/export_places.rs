@@ -182,10 +182,11 @@ fn flags_say_what_is_exported() {
     let folder = tempdir().unwrap();
     let success = format!("{:?}", std::process::ExitCode::SUCCESS);
     assert_eq!(run(folder.path(), &["--export", "obj,csv", "--export=obj,npz"]).unwrap(), success);
-    assert_eq!(
-        names(folder.path()),
-        ["crates.csv", "crates.gif", "crates.json", "crates.npz", "crates.obj", "crates.png", "crates.tape"]
-    );
+    let exports: Vec<String> = names(folder.path())
+        .into_iter()
+        .filter(|name| ["csv", "npz", "obj", "usda", "pc2", "vtk"].iter().any(|ending| name.ends_with(ending)))
+        .collect();
+    assert_eq!(exports, ["crates.csv", "crates.npz", "crates.obj"]);
 }
 
 /// Before anything runs, not after it.
