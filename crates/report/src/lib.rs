@@ -53,6 +53,7 @@ mod film;
 mod gather;
 mod image;
 mod options;
+mod page;
 mod palette;
 mod pictures;
 mod progress;
@@ -90,6 +91,7 @@ pub use image::Image;
 /// assert!(flags.options.quick && flags.crates == 40);
 /// ```
 pub use options::Options;
+pub use page::{Page, page};
 pub use progress::Progress;
 pub use report::{Report, exit};
 pub use shade::render;

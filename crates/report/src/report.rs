@@ -9,9 +9,9 @@ use partita::Run;
 use crate::checks::{Document, table};
 use crate::pictures::develop;
 use crate::write::{prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, TapeError};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError};
 
-/// Checks and figures of one run, written as `NAME.json`, `NAME.png` and `NAME.gif` by [`Report::finish`].
+/// Checks and figures of one run, written as `NAME.json`, `NAME.png`, `NAME.gif` and `NAME.html` by [`Report::finish`].
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -40,7 +40,10 @@ impl Report {
             return Err(ReportError::Name { name: name.into() });
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
-        prepare_folder(&options.out, &["json", "png", "gif", "tape", "tape.partial"].map(|end| report.path(end)))?;
+        prepare_folder(
+            &options.out,
+            &["json", "png", "gif", "html", "tape", "tape.partial"].map(|end| report.path(end)),
+        )?;
         Ok(report)
     }
 
@@ -148,7 +151,10 @@ impl Report {
         if let Some(recorder) = recording {
             let path = self.path("tape");
             recorder.finish(json, &path)?;
+            let page = crate::page(&mut Tape::open(&path)?)?;
+            page.notes.iter().for_each(|note| eprintln!("{}.html: {note}", self.name));
             written.push(path);
+            self.write_file("html", page.html.as_bytes(), &mut written)?;
         }
         Ok(written)
     }

@@ -73,7 +73,7 @@ fn a_passed_run_writes_everything_and_succeeds() {
     let recording = recorded(&report, scenery()).unwrap();
     assert_eq!(names(folder.path()), ["crates.tape.partial"]);
     assert!(same(report.finish(recording), ExitCode::SUCCESS));
-    assert_eq!(names(folder.path()), ["crates.gif", "crates.json", "crates.png", "crates.tape"]);
+    assert_eq!(names(folder.path()), ["crates.gif", "crates.html", "crates.json", "crates.png", "crates.tape"]);
 }
 
 #[test]
