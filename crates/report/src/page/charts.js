@@ -110,9 +110,10 @@ class Chart {
     }
     // A spike of one window would flatten all else where parts of a whole are shown.
     if (this.stacked) high = Math.min(high, 3 * quantile(this.levels().at(-1) ?? [], 0.95)) || high;
+    this.zero = low === 0 && high === 0;
     [low, high] = [Math.min(low, 0), Math.max(high, 0)];
     if (high - low < 1e-300) high = low + 1;
-    const step = niceStep((high - low) / 4);
+    const step = niceStep((high - low) / 5);
     [low, high] = [Math.floor(low / step + 1e-9) * step, Math.ceil(high / step - 1e-9) * step];
     const ticks = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step);
     return { low, high, ticks: ticks.map((y) => (Math.abs(y) < 1e-9 * step ? 0 : y)) };
@@ -163,15 +164,17 @@ class Chart {
       ink.fillText(this.log ? `10${superscript(Math.round(Math.log10(tick)))}` : tickText(tick, this.scale.ticks), x0 - 8, y);
     }
     Object.assign(ink, { textAlign: "center", textBaseline: "top" });
-    const step = niceStep((last - first) / Math.max(2, Math.floor((x1 - x0) / 76)));
-    const unitWidth = ink.measureText("s").width;
+    const step = niceStep((last - first) / Math.max(2, Math.floor((x1 - x0) / 60)));
     for (let k = Math.ceil(first / step - 1e-9); k * step <= last + 1e-9 * step; k++) {
-      const x = this.x(k * step), label = shortNumber(Number((k * step).toPrecision(10)));
-      ink.fillRect(Math.round(x), y1, 1, 4);
-      if (x + 0.5 * ink.measureText(label).width < x1 - unitWidth - 6) ink.fillText(label, x, y1 + 8);
+      const final = (k + 1) * step > last + 1e-9 * step;
+      const label = shortNumber(Number((k * step).toPrecision(10))) + (final ? " s" : "");
+      ink.fillRect(Math.round(this.x(k * step)), y1, 1, 4);
+      ink.fillText(label, Math.min(this.x(k * step), this.width - 0.5 * ink.measureText(label).width - 1), y1 + 8);
     }
-    ink.textAlign = "right";
-    ink.fillText("s", x1, y1 + 8);
+    if (this.zero) {
+      ink.textAlign = "center";
+      ink.fillText("0 throughout", 0.5 * (x0 + x1), 0.5 * (y0 + y1));
+    }
     ink.save();
     ink.beginPath();
     ink.rect(x0, y0 - 2, x1 - x0, y1 - y0 + 4);

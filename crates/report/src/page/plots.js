@@ -4,7 +4,8 @@
 const STAGES = 7;
 
 function plots(header) {
-  const { charts, simulators } = header;
+  const { simulators } = header;
+  const charts = withoutFirst(header.charts);
   const { times } = charts;
   return [
     { title: "Energy", unit: "J", times, series: energies(charts, simulators) },
@@ -14,6 +15,14 @@ function plots(header) {
     { title: "Iterations a window", unit: "", times, series: iterations(charts, simulators) },
     { title: "Time a window", unit: "ms", times, series: stages(charts), stacked: true },
   ];
+}
+
+/** A first frame before any window has no gap and no costs, rather than some that are 0. */
+function withoutFirst(charts) {
+  if (charts.passes[0] !== 0) return charts;
+  const clip = (values) => values.map((value, i) => (i === 0 ? null : value));
+  const stages = charts.stages.map(({ name, milliseconds }) => ({ name, milliseconds: clip(milliseconds) }));
+  return { ...charts, gap: clip(charts.gap), passes: clip(charts.passes), iterations: charts.iterations.map(clip), stages };
 }
 
 /** Motion of all together, potential energy of each, and the sum. */
@@ -35,10 +44,8 @@ function iterations({ passes, iterations }, simulators) {
 function stages({ times, stages }) {
   const total = ({ milliseconds }) => milliseconds.reduce((a, b) => a + b, 0);
   const sorted = [...stages].sort((a, b) => total(b) - total(a)).filter((stage) => total(stage) > 0);
-  // The first frame is of no window.
-  const values = (one) => one.milliseconds.map((ms, i) => (i === 0 && ms === 0 ? one.milliseconds[1] ?? 0 : ms));
-  const series = sorted.slice(0, STAGES).map((one) => ({ name: one.name, values: values(one) }));
-  const rest = sorted.slice(STAGES).map(values);
-  if (rest.length > 0) series.push({ name: `${rest.length} others`, values: times.map((_, i) => rest.reduce((sum, ms) => sum + ms[i], 0)) });
+  const series = sorted.slice(0, STAGES).map(({ name, milliseconds }) => ({ name, values: milliseconds }));
+  const rest = sorted.slice(STAGES);
+  if (rest.length > 0) series.push({ name: `${rest.length} others`, values: times.map((_, i) => rest.reduce((sum, { milliseconds }) => sum + milliseconds[i], 0)) });
   return series;
 }

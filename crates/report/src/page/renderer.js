@@ -128,10 +128,10 @@ class Renderer {
   drawBackground({ right, up, back, tangent }, common) {
     const { gl } = this;
     this.use("BACKGROUND", common, { right, up, back, tangent });
-    gl.depthMask(false);
+    gl.disable(gl.DEPTH_TEST);
     gl.bindVertexArray(this.quad.array);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-    gl.depthMask(true);
+    gl.enable(gl.DEPTH_TEST);
   }
 
   drawGround(common) {

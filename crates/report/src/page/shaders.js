@@ -83,7 +83,9 @@ float skySeen(vec3 point, vec3 normal) {
 vec3 lit(vec3 point, vec3 normal, vec3 flatNormal, vec3 toEye, vec3 colour, float gloss) {
   float facing = dot(normal, sunDirection);
   float sun = facing > 0.0 && dot(flatNormal, sunDirection) > 0.0 ? facing * sunSeen(point, flatNormal) : 0.0;
-  vec3 around = skySeen(point, flatNormal) * SKY + (0.5 - 0.5 * normal.y) * GLOW;
+  // The map from above takes what hovers for what reaches down to the ground, so part of the light gets in anyway.
+  float sky = 0.7 * skySeen(point, flatNormal) + 0.3 * (0.5 + 0.5 * normal.y);
+  vec3 around = sky * SKY + (0.5 - 0.5 * normal.y) * GLOW;
   float highlight = sun > 0.0 ? gloss * pow(max(dot(normal, normalize(sunDirection + normalize(toEye))), 0.0), 48.0) : 0.0;
   return brightness * (colour * (sun * SUN + around) + highlight * SUN);
 }
