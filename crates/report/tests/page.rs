@@ -321,7 +321,8 @@ fn a_page_takes_24_frames_a_second() {
     let times: Vec<f64> = header["times"].as_array().unwrap().iter().map(|time| time.as_f64().unwrap()).collect();
     let mut expected: Vec<f64> = (0..=24).map(|f| f as f64 / 24.0).collect();
     expected.push(98.0 / 96.0);
-    assert_eq!(times, expected);
+    assert_eq!(times.len(), expected.len());
+    assert!(times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{times:?}");
     assert_eq!(header["charts"]["gap"].as_array().unwrap().len(), 99);
 }
 

@@ -73,6 +73,7 @@ function showScene(header, sections, player) {
   let before = performance.now();
   const tick = (now) => {
     player.advance((now - before) / 1000);
+    if (player.playing) renderer.pace(now - before);
     before = now;
     draw();
     requestAnimationFrame(tick);

@@ -44,9 +44,11 @@ class Player {
     this.seekTime(this.times[clamp(Math.round(frame), 0, this.times.length - 1)] ?? 0);
   }
 
+  /** So many frames on, or back where it is negative; between two frames the first step is to the nearer end. */
   step(frames) {
     this.playing = false;
-    this.seek(this.frame() + frames);
+    const { i, t } = this.place();
+    this.seek((frames > 0 ? Math.floor(i + t + 1e-6) : Math.ceil(i + t - 1e-6)) + frames);
   }
 
   play() {

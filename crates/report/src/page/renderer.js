@@ -13,6 +13,9 @@ class Renderer {
     this.reach = LIT * radius;
     this.sunMatrix = lightMatrix(this.sun, this.reach);
     this.skyMatrix = lightMatrix([0, 1, 0], this.reach);
+    this.floorMatrix = lightMatrix([0, -1, 0], this.reach);
+    /** Pixels of the canvas by pixel of the page, at most; less where that is too much for the machine. */
+    this.finest = 2;
     this.slabOrigin = [header.origin[0], header.origin[2]].map((x) => x % 1000);
     this.build();
   }
@@ -24,6 +27,7 @@ class Renderer {
     this.programs = Object.fromEntries(Object.entries(sources).map(([name, one]) => [name, compile(gl, one)]));
     this.sunMap = depthMap(gl, SUN_TEXELS);
     this.skyMap = depthMap(gl, SKY_TEXELS);
+    this.floorMap = depthMap(gl, SKY_TEXELS);
     this.quad = vertexArray(gl, [{ place: 0, size: 2, data: new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]) }]);
     this.surfaces = this.scene.surfaces.map((item) => ({ item, ...this.surfaceArray(item) }));
     this.clouds = this.scene.clouds.map((item) =>
@@ -51,6 +55,7 @@ class Renderer {
     gl.enable(gl.DEPTH_TEST);
     this.drawMap(this.sunMap, this.sunMatrix, true);
     this.drawMap(this.skyMap, this.skyMatrix, false);
+    this.drawMap(this.floorMap, this.floorMatrix, false);
 
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
@@ -78,7 +83,8 @@ class Renderer {
     return list.filter(({ item }) => item.layer.visible);
   }
 
-  drawMap(map, lightMatrix, withPoints) {
+  /** Sun is kept off by everything; the sky by what is thick, as its maps take what is between them for filled. */
+  drawMap(map, lightMatrix, withAll) {
     const { gl } = this, program = this.programs.SHADOW;
     gl.bindFramebuffer(gl.FRAMEBUFFER, map.target);
     gl.viewport(0, 0, map.size, map.size);
@@ -86,11 +92,12 @@ class Renderer {
     gl.useProgram(program.program);
     setUniforms(gl, program, { lightMatrix, round: false, pointSize: 1 });
     for (const { item, array, corners } of this.visible(this.surfaces)) {
+      if (item.twoSided && !withAll) continue;
       setUniforms(gl, program, { model: item.matrix ?? IDENTITY });
       gl.bindVertexArray(array);
       this.drawTriangles(item, corners);
     }
-    if (!withPoints) return;
+    if (!withAll) return;
     for (const { item, array } of this.visible(this.clouds)) {
       setUniforms(gl, program, { model: IDENTITY, round: true, pointSize: Math.max((item.radius / this.reach) * map.size, 1.5) });
       gl.bindVertexArray(array);
@@ -106,7 +113,7 @@ class Renderer {
 
   bindMaps() {
     const { gl } = this;
-    [this.sunMap, this.skyMap].forEach(({ texture }, unit) => {
+    [this.sunMap, this.skyMap, this.floorMap].forEach(({ texture }, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);
     });
@@ -114,8 +121,9 @@ class Renderer {
 
   commonUniforms({ viewProjection, eye }) {
     const { horizon, zenith, light } = this.theme;
-    const { sun: sunDirection, sunMatrix, skyMatrix, reach } = this;
-    return { viewProjection, eye, sunDirection, sunMatrix, skyMatrix, reach, horizon, zenith, brightness: light, sunMap: 0, skyMap: 1 };
+    const { sun: sunDirection, sunMatrix, skyMatrix, floorMatrix, reach } = this;
+    const maps = { sunMap: 0, skyMap: 1, floorMap: 2, sunMatrix, skyMatrix, floorMatrix, reach };
+    return { ...maps, viewProjection, eye, sunDirection, horizon, zenith, brightness: light };
   }
 
   use(name, ...values) {
@@ -209,13 +217,21 @@ class Renderer {
     return 0.28 * this.radius * this.arrowScale;
   }
 
+  /** Takes note of how long a frame took while it played [ms]: too long ones in a row cost fineness, not smoothness. */
+  pace(milliseconds) {
+    this.slow = milliseconds > 22 ? (this.slow ?? 0) + 1 : 0;
+    if (this.slow < 12 || this.finest <= 1) return;
+    this.finest = Math.max(1, 0.8 * this.finest);
+    this.slow = 0;
+  }
+
   density() {
     return this.canvas.width / Math.max(this.canvas.clientWidth, 1);
   }
 
   /** Fits the canvas to its place on the page; whether that changed it. */
   resize() {
-    const density = Math.min(window.devicePixelRatio || 1, 2);
+    const density = Math.min(window.devicePixelRatio || 1, this.finest);
     const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight].map((x) => Math.max(1, Math.round(x * density)));
     if (width === this.canvas.width && height === this.canvas.height) return false;
     [this.canvas.width, this.canvas.height] = [width, height];

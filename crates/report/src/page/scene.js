@@ -72,7 +72,9 @@ class Scene {
     this.surfaces = header.surfaces.map((one) => new SurfaceItem(one, sections, layer(one.simulator)));
     this.clouds = header.clouds.map((one) =>
       new CloudItem({ name: header.simulators[one.simulator], ...one }, sections, layer(one.simulator)));
-    this.forces = readForces(header.forces, sections);
+    // A floor that the ground shows has its handle below: an arrow there would tell nothing.
+    const above = ({ position }) => this.ground === null || position[1] >= this.ground;
+    this.forces = readForces(header.forces, sections).map((frame) => frame.filter(above));
     // The arrow of a force that nearly all others stay below.
     const sizes = this.forces.flat().map((one) => norm(one.force)).filter((size) => size > 0);
     this.typicalForce = quantile(sizes, 0.95);

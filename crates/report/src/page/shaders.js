@@ -21,9 +21,11 @@ uniform vec3 zenith;
 uniform float brightness;
 uniform mat4 sunMatrix;
 uniform mat4 skyMatrix;
+uniform mat4 floorMatrix;
 uniform float reach;
 uniform sampler2DShadow sunMap;
 uniform sampler2DShadow skyMap;
+uniform sampler2DShadow floorMap;
 
 const vec3 SUN = vec3(${glsl(SUN)});
 const vec3 SKY = vec3(${glsl(SKY)});
@@ -54,37 +56,40 @@ float sunSeen(vec3 point, vec3 flatNormal) {
   return seen / 9.0;
 }
 
-/** Part of the sky that is seen, by its cosine: walks up from the point in nine directions over the map from above. */
-float skySeen(vec3 point, vec3 normal) {
-  vec3 start = point + 0.012 * reach * normal;
+/** Whether a point is above all that is seen from above, or below all that is seen from below: outside, as far as these know. */
+float outside(vec3 point) {
+  vec3 p = (skyMatrix * vec4(point, 1.0)).xyz * 0.5 + 0.5;
+  if (any(lessThan(p, vec3(0.0))) || any(greaterThan(p, vec3(1.0)))) return 1.0;
+  vec3 q = (floorMatrix * vec4(point, 1.0)).xyz * 0.5 + 0.5;
+  return max(texture(skyMap, p), texture(floorMap, q));
+}
+
+/** Part of the sky that is seen, by its cosine: walks up from the point in eight directions through the maps. */
+float skySeen(vec3 point, vec3 normal, vec3 flatNormal) {
+  vec3 start = point + 0.012 * reach * flatNormal;
   float seen = 0.0, open = 0.0;
   // A turn of its own for each pixel makes grain of what were steps.
   float turn = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
-  for (int k = 0; k < 9; k++) {
-    float height = 0.2 + 0.75 * (float(k) + 0.5) / 9.0;
+  for (int k = 0; k < 8; k++) {
+    float height = 0.15 + 0.8 * (float(k) + 0.5) / 8.0;
     float angle = 2.3999632 * (float(k) + turn);
     vec3 direction = vec3(sqrt(1.0 - height * height) * vec2(cos(angle), sin(angle)), height).xzy;
     open += height;
     float facing = dot(normal, direction);
     if (facing <= 0.0) continue;
-    float clear = 1.0;
-    for (int i = 0; i < 3; i++) {
-      vec3 at = start + reach * (i == 0 ? 0.02 : i == 1 ? 0.06 : 0.15) * direction;
-      vec3 p = (skyMatrix * vec4(at, 1.0)).xyz * 0.5 + 0.5;
-      bool inside = all(greaterThan(p, vec3(0.0))) && all(lessThan(p, vec3(1.0)));
-      if (inside) clear = min(clear, texture(skyMap, p));
-    }
+    float clear = outside(start + 0.02 * reach * direction);
+    clear = min(clear, outside(start + 0.06 * reach * direction));
+    clear = min(clear, outside(start + 0.15 * reach * direction));
     seen += facing * clear;
   }
-  return seen / open;
+  // What lies between, and light from other things, is not known: some always gets in.
+  return 0.8 * seen / open + 0.2 * (0.5 + 0.5 * normal.y);
 }
 
 /** Matt colour under all lights, with the sun's highlight on top. */
-vec3 lit(vec3 point, vec3 normal, vec3 flatNormal, vec3 toEye, vec3 colour, float gloss) {
+vec3 lit(vec3 point, vec3 normal, vec3 flatNormal, vec3 toEye, vec3 colour, float gloss, float sky) {
   float facing = dot(normal, sunDirection);
   float sun = facing > 0.0 && dot(flatNormal, sunDirection) > 0.0 ? facing * sunSeen(point, flatNormal) : 0.0;
-  // The map from above takes what hovers for what reaches down to the ground, so part of the light gets in anyway.
-  float sky = 0.7 * skySeen(point, flatNormal) + 0.3 * (0.5 + 0.5 * normal.y);
   vec3 around = sky * SKY + (0.5 - 0.5 * normal.y) * GLOW;
   float highlight = sun > 0.0 ? gloss * pow(max(dot(normal, normalize(sunDirection + normalize(toEye))), 0.0), 48.0) : 0.0;
   return brightness * (colour * (sun * SUN + around) + highlight * SUN);
@@ -200,7 +205,7 @@ void main() {
     float s = clamp(stretch / strainScale, -1.0, 1.0);
     base = mix(unstrained, s > 0.0 ? stretched : shrunk, abs(s));
   }
-  pixel = encode(lit(point, normal, flatNormal, toEye, base, gloss));
+  pixel = encode(lit(point, normal, flatNormal, toEye, base, gloss, skySeen(point, normal, flatNormal)));
 }`,
 };
 
@@ -271,7 +276,7 @@ void main() {
   vec4 clip = viewProjection * vec4(point, 1.0);
   gl_FragDepth = clamp(0.5 + 0.5 * clip.z / clip.w, 0.0, 1.0);
   vec3 base = colour * (0.85 + 0.4 * tint);
-  pixel = vec4(encode(lit(point, normal, normal, toEye, base, gloss)).rgb, cover);
+  pixel = vec4(encode(lit(point, normal, normal, toEye, base, gloss, 0.5 + 0.5 * normal.y)).rgb, cover);
 }`,
 };
 
@@ -302,7 +307,7 @@ void main() {
   float haze = smoothstep(0.0, 1.0, (length(point.xz) / radius - 1.2) / 4.0);
   vec3 colour = groundColour * slabs(point.xz + slabOrigin, fwidth(point.xz));
   vec3 up = vec3(0.0, 1.0, 0.0);
-  pixel = encode(mix(lit(point, up, up, toEye, colour, 0.0), background(-toEye), haze));
+  pixel = encode(mix(lit(point, up, up, toEye, colour, 0.0, skySeen(point, up, up)), background(-toEye), haze));
 }`,
 };
 
