@@ -32,10 +32,10 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
         let folder = Folder(std::env::temp_dir().join(format!("partita-bench-{}", std::process::id())));
         let report = Report::new("crates", &Options { out: folder.0.clone(), ..Options::default() })?;
         let windows = if effort.quick { 240 } else { 4 * crates::HZ };
-        let [mut tapes, mut sizes] = [(); 2].map(|()| Vec::new());
+        let [mut tapes, mut pages, mut both, mut milliseconds, mut sizes] = [(); 5].map(|()| Vec::new());
         for _ in 0..effort.samples(7) {
             let mut run = crates::scene(Flow::NORMAL)?.coupled()?;
-            let (mut simulating, mut recording) = (0.0, 0.0);
+            let (mut simulating, mut recording, mut paging) = (0.0, 0.0, 0.0);
             let mut lap = Instant::now();
             let mut timed = |clock: &mut f64| {
                 *clock += lap.elapsed().as_secs_f64();
@@ -50,15 +50,26 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
                 recorder.window(&mut run)?;
                 timed(&mut recording);
             }
-            let tape = recorder.tape()?;
+            let mut tape = recorder.tape()?;
             timed(&mut recording);
+            let page = partita_report::page(&mut tape)?;
+            std::fs::write(report.path("html"), &page.html)?;
+            timed(&mut paging);
             if tape.frames() as u32 != windows / 10 + 1 {
                 return Err(format!("{} frames of {windows} windows", tape.frames()).into());
             }
             tapes.push(recording / simulating);
-            sizes.push(std::fs::metadata(report.path("tape.partial"))?.len() as f64 / 1e6);
+            pages.push(paging / simulating);
+            both.push((recording + paging) / simulating);
+            milliseconds.push(1e3 * paging);
+            let bytes = |ending| std::fs::metadata(report.path(ending)).map(|file| file.len() as f64 / 1e6);
+            sizes.push([bytes("tape.partial")?, bytes("html")?]);
         }
-        table.row(&format!("{case}: tape"), "of the simulation", TARGET, &tapes)?;
-        table.row(&format!("{case}: tape, size"), "MB", None, &sizes)
+        table.row(case, "of the simulation", TARGET, &both)?;
+        table.row(&format!("{case}: tape"), "of the simulation", None, &tapes)?;
+        table.row(&format!("{case}: page"), "of the simulation", None, &pages)?;
+        table.row(&format!("{case}: page"), "ms", None, &milliseconds)?;
+        table.row(&format!("{case}: tape"), "MB", None, &sizes.iter().map(|size| size[0]).collect::<Vec<_>>())?;
+        table.row(&format!("{case}: page"), "MB", None, &sizes.iter().map(|size| size[1]).collect::<Vec<_>>())
     })
 }

@@ -59,6 +59,7 @@ mod gather;
 mod image;
 mod mp4;
 mod options;
+mod page;
 mod palette;
 mod pictures;
 mod progress;
@@ -100,6 +101,7 @@ pub use image::Image;
 /// assert!(flags.options.quick && flags.crates == 40);
 /// ```
 pub use options::Options;
+pub use page::{Page, page};
 pub use progress::Progress;
 pub use report::{Report, exit};
 pub use shade::render;

@@ -10,11 +10,11 @@ use crate::checks::{Document, table};
 use crate::mp4::Mp4;
 use crate::pictures::{Settings, develop, film_rate};
 use crate::write::{prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page};
 
 /// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
-/// `NAME.tape`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where
-/// `ffmpeg` is found.
+/// `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film
+/// `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export` asks for.
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -44,7 +44,7 @@ impl Report {
             return Err(ReportError::Name { name: name.into() });
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
-        let endings = ["json", "png", "storyboard.png", "gif", "mp4", "tape", "tape.partial"];
+        let endings = ["json", "png", "storyboard.png", "gif", "mp4", "html", "tape", "tape.partial"];
         prepare_folder(&options.out, &endings.map(|ending| report.path(ending)))?;
         for format in &options.export {
             format.check(&options.out, name)?;
@@ -157,6 +157,9 @@ impl Report {
             let path = self.path("tape");
             recorder.finish(json, &path)?;
             written.push(path.clone());
+            let page = page(&mut Tape::open(&path)?)?;
+            page.notes.iter().for_each(|note| eprintln!("{}.html: {note}", self.name));
+            self.write_file("html", page.html.as_bytes(), &mut written)?;
             self.write_exports(&path, &mut written)?;
         }
         Ok(written)

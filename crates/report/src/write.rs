@@ -51,12 +51,18 @@ fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// `.NAME.PROCESS-COUNT.partial`, in the same folder, since renaming does not cross file systems.
+/// `.NAME.PROCESS-COUNT.partial`, in the same folder, since renaming does not cross file systems. A name that a killed
+/// process of the same number has left is passed over.
 pub(crate) fn partial_name(path: &Path) -> PathBuf {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    path.with_file_name(format!(".{name}.{}-{count}.partial", std::process::id()))
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let partial = path.with_file_name(format!(".{name}.{}-{count}.partial", std::process::id()));
+        if partial.symlink_metadata().is_err() {
+            return partial;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -78,6 +84,20 @@ mod tests {
         write_atomically(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["a.json"]);
+    }
+
+    /// As a killed process of the same number leaves it, in a container where numbers come back.
+    #[test]
+    fn what_a_killed_process_left_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for _ in 0..3 {
+            fs::write(partial_name(&path), b"half").unwrap();
+        }
+        let next = partial_name(&path);
+        assert!(!next.exists());
+        write_atomically(&path, b"whole").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
     }
 
     /// Renaming a file over a folder fails after the bytes are written: the same path as a disk that fills up.

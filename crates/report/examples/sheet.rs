@@ -1,0 +1,166 @@
+//! A sheet waves over two boxes while hail falls: `sheet [FOLDER]` writes `sheet.tape` and its page `sheet.html`.
+//!
+//! The motion is made up, so that the page of a deforming surface can be looked at and tested without any simulator.
+
+use std::error::Error;
+use std::f64::consts::TAU;
+use std::path::PathBuf;
+
+use partita::simulator::{Carrier, HandleTable, Kind, Surface};
+use partita_report::{
+    Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter, page,
+    write_atomically,
+};
+
+/// Vertices of the sheet, a side.
+const SIDE: usize = 64;
+const FRAMES: usize = 72;
+const HAIL: usize = 400;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).unwrap_or("out".into()));
+    std::fs::create_dir_all(&folder)?;
+    let tape = folder.join("sheet.tape");
+    write(&tape)?;
+    let page = page(&mut Tape::open(&tape)?)?;
+    page.notes.iter().for_each(|note| eprintln!("sheet.html: {note}"));
+    write_atomically(&folder.join("sheet.html"), page.html.as_bytes())?;
+    Ok(())
+}
+
+fn write(path: &std::path::Path) -> Result<(), Box<dyn Error>> {
+    let mut writer = TapeWriter::create(path, &begin())?;
+    for number in 0..FRAMES {
+        writer.frame(&frame(number as f64 / 24.0))?;
+    }
+    let checks = r#"{"name": "waves", "value": 1, "bound": {"at_least": 1}, "unit": "", "pass": true}"#;
+    writer.end(&End {
+        json: format!(r#"{{"example": "sheet", "checks": [{checks}], "figures": {{"vertices": 4096}}}}"#),
+    })?;
+    Ok(())
+}
+
+fn begin() -> Begin {
+    let rest: Vec<[f64; 3]> = places().map(|[u, v]| [u, 1.2, v]).collect();
+    let camera = Camera::framing([[-1.3, 0.0, -1.1], [1.3, 1.75, 1.1]]).from_direction([0.6, 0.42, 1.0]);
+    let cube = |name: &str, half| taped(1, Colour::WOOD, box_of(name, half));
+    Begin {
+        name: "sheet".into(),
+        command: std::env::args().collect(),
+        seed: 1,
+        versions: vec![("partita".into(), env!("CARGO_PKG_VERSION").into())],
+        frames_per_second: 24.0,
+        start: 0.0,
+        simulators: ["sheet", "boxes", "hail"].map(String::from).into(),
+        interfaces: vec![("sheet".into(), "boxes".into()), ("hail".into(), "sheet".into())],
+        surfaces: vec![
+            taped(0, Colour::SIGNAL, sheet(rest)),
+            TapeSurface { look: Some(Look::crate_wood(3)), ..cube("crate", [0.3, 0.3, 0.3]) },
+            cube("plank", [0.5, 0.06, 0.15]),
+        ],
+        clouds: [0.01, 0.01, 0.014].map(|radius| TapeCloud { radius, look: Look::plain(Colour::ICE) }).into(),
+        ground: Some(0.0),
+        camera,
+    }
+}
+
+fn taped(simulator: usize, colour: Colour, surface: Surface) -> TapeSurface {
+    TapeSurface { simulator, surface, look: Some(Look::plain(colour)) }
+}
+
+/// Places of the sheet's vertices, -1 to 1 along both sides.
+fn places() -> impl Iterator<Item = [f64; 2]> {
+    let place = |k: usize| 2.0 * k as f64 / (SIDE - 1) as f64 - 1.0;
+    (0..SIDE * SIDE).map(move |i| [place(i / SIDE), place(i % SIDE)])
+}
+
+fn sheet(vertices: Vec<[f64; 3]>) -> Surface {
+    let mut table = HandleTable::new("made up", "sheet");
+    table.add("vertices", Kind::Point, vertices.len() as u32).expect("a name of its own");
+    let index = |i: usize, j: usize| (i * SIDE + j) as u32;
+    let cells = (0..SIDE - 1).flat_map(|i| (0..SIDE - 1).map(move |j| (i, j)));
+    let halves = |(i, j)| {
+        let [a, b, c, d] = [index(i, j), index(i, j + 1), index(i + 1, j + 1), index(i + 1, j)];
+        [[a, b, c], [a, c, d]]
+    };
+    let carrier = Carrier::Points(table.iter().collect());
+    surface("cloth", carrier, vertices, cells.flat_map(halves).collect(), true)
+}
+
+fn box_of(name: &str, half: [f64; 3]) -> Surface {
+    let mut table = HandleTable::new("made up", "boxes");
+    let carrier = Carrier::Frame(table.add(name, Kind::Frame, 1).expect("a name of its own"));
+    let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { half[axis] } else { -half[axis] });
+    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
+    surface(name, carrier, (0..8).map(corner).collect(), triangles, false)
+}
+
+fn surface(
+    name: &str,
+    carrier: Carrier,
+    vertices: Vec<[f64; 3]>,
+    triangles: Vec<[u32; 3]>,
+    two_sided: bool,
+) -> Surface {
+    let (friction, restitution, thickness) = (0.5, 0.0, 0.0);
+    Surface { name: name.into(), carrier, vertices, triangles, two_sided, friction, restitution, thickness }
+}
+
+fn frame(time: f64) -> Frame {
+    let height =
+        |[u, v]: [f64; 2]| 1.2 + 0.16 * (0.3 + time.min(1.0)) * (2.2 * u - 3.0 * time).sin() * (1.7 * v + time).cos();
+    let turn = 0.4 * time;
+    let crate_pose = Placement::Rigid {
+        position: [-0.45, 0.3, 0.1],
+        orientation: [0.0, (0.5 * turn).sin(), 0.0, (0.5 * turn).cos()],
+    };
+    let sway = 0.25 * (TAU * 0.5 * time).sin();
+    let plank_pose = Placement::Rigid { position: [0.55, 0.06, 0.2 + sway], orientation: [0.0, 0.0, 0.0, 1.0] };
+    let fallen = |i: usize| {
+        let (a, b) = ((i as f64 * 0.618).fract() * 1.8 - 0.9, (i as f64 * 0.414).fract() * 1.8 - 0.9);
+        let age = (time - i as f64 * 0.006).max(0.0);
+        [a, (2.6 - 4.9 * age * age).max(height([a, b]) + 0.014), b]
+    };
+    let hail = (0..HAIL).filter(|&i| i as f64 * 0.006 <= time).map(fallen).collect();
+    let pull = |u: f64, v: f64| Force {
+        interface: 0,
+        position: [u, height([u, v]), v],
+        force: [40.0 * u, 25.0 + 20.0 * (3.0 * time + u).sin(), 40.0 * v],
+        torque: [0.0; 3],
+    };
+    Frame {
+        time,
+        window: (time * 240.0) as u64,
+        surfaces: vec![
+            Placement::Deformed(places().map(|[u, v]| [u, height([u, v]), v]).collect()),
+            crate_pose,
+            plank_pose,
+        ],
+        clouds: vec![vec![], vec![], hail],
+        forces: [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]].map(|[u, v]| pull(u, v)).into(),
+        numbers: numbers(time),
+        inputs: vec![],
+    }
+}
+
+fn numbers(time: f64) -> Numbers {
+    let wave = (2.0 * time).sin();
+    Numbers {
+        energies: vec![Some([3.0 + wave, 8.0 - wave]), Some([0.4 * time, 2.0]), Some([time, 1.0 - 0.2 * time])],
+        work: -0.02 * time,
+        momentum_error: Some(1e-13 * (1.0 + 40.0 * time)),
+        gap: 1e-6 * 10f64.powf(wave),
+        load_change: 1e-4,
+        passes: 2.0 + wave.round(),
+        iterations: vec![14.0 + 4.0 * wave, 8.0, 0.0],
+        stages: vec![
+            vec![("bend".into(), 0.8 + 0.1 * wave), ("solve".into(), 2.1 - 0.3 * wave)],
+            vec![("step".into(), 0.4)],
+            vec![("fly".into(), 0.1), ("collide".into(), 0.2 * time)],
+        ],
+        coupling: 0.05,
+        impulses: vec![],
+        windows: 10,
+    }
+}

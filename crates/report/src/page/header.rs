@@ -1,0 +1,250 @@
+//! What a page has besides binary data, as JSON. Names here are the names in `data.js`.
+
+use partita::simulator::Carrier;
+use serde::Serialize;
+
+use super::blob::Blob;
+use super::footage::{Footage, Place};
+use super::tracks::{Encoder, Grid, Point};
+use crate::{Begin, Camera, Finish, Look, Numbers, Tape};
+
+#[derive(Serialize)]
+pub(super) struct Header {
+    name: String,
+    command: Vec<String>,
+    seed: u64,
+    versions: Vec<(String, String)>,
+    simulators: Vec<String>,
+    interfaces: Vec<(String, String)>,
+    /// Of the frames `[s]`.
+    times: Vec<f64>,
+    /// All positions are relative to it `[m]`.
+    origin: [f64; 3],
+    ground: Option<f64>,
+    camera: Camera,
+    surfaces: Vec<SurfaceHeader>,
+    clouds: Vec<CloudHeader>,
+    forces: ForcesHeader,
+    charts: Charts,
+    /// The document of checks and figures, whose order another parser might lose; `None` where the run was cut short.
+    report: Option<String>,
+    pub notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Paint {
+    colour: [u8; 3],
+    boards: bool,
+    gloss: f32,
+    seed: u64,
+}
+
+#[derive(Serialize)]
+struct SurfaceHeader {
+    name: String,
+    simulator: usize,
+    paint: Paint,
+    two_sided: bool,
+    /// Sections of the shape: coordinates, and three indices a triangle.
+    vertices: usize,
+    triangles: usize,
+    /// Section of the poses, seven numbers a frame; `None` where it deforms.
+    poses: Option<usize>,
+    track: Option<TrackHeader>,
+}
+
+#[derive(Serialize)]
+struct CloudHeader {
+    simulator: usize,
+    radius: f64,
+    paint: Paint,
+    track: TrackHeader,
+    /// Every so-manieth particle is shown.
+    thinned: usize,
+}
+
+#[derive(Serialize)]
+struct TrackHeader {
+    low: Point,
+    step: Point,
+    /// Points of each frame.
+    counts: Vec<usize>,
+    section: usize,
+}
+
+#[derive(Serialize)]
+struct ForcesHeader {
+    counts: Vec<usize>,
+    section: usize,
+}
+
+/// Numbers of all frames of the tape, in columns; `null` where there is none.
+#[derive(Serialize)]
+struct Charts {
+    times: Vec<f64>,
+    kinetic: Vec<Vec<Option<f32>>>,
+    potential: Vec<Vec<Option<f32>>>,
+    work: Vec<f32>,
+    momentum_error: Vec<Option<f32>>,
+    gap: Vec<f32>,
+    passes: Vec<f32>,
+    iterations: Vec<Vec<f32>>,
+    stages: Vec<Stage>,
+}
+
+#[derive(Serialize)]
+struct Stage {
+    name: String,
+    /// A window.
+    milliseconds: Vec<f32>,
+}
+
+impl Header {
+    /// Puts all binary data into the blob.
+    pub fn of(tape: &Tape, footage: &Footage, blob: &mut Blob) -> Self {
+        let begin = tape.begin();
+        let counts = footage.frames.iter().map(|frame| frame.forces.len()).collect();
+        let forces = footage.frames.iter().flat_map(|frame| frame.forces.as_flattened());
+        let forces = ForcesHeader { counts, section: blob.put_words(forces.map(|x| x.to_bits())) };
+        Self {
+            name: begin.name.clone(),
+            command: begin.command.clone(),
+            seed: begin.seed,
+            versions: begin.versions.clone(),
+            simulators: begin.simulators.clone(),
+            interfaces: begin.interfaces.clone(),
+            times: footage.frames.iter().map(|frame| frame.time).collect(),
+            origin: footage.origin.into(),
+            ground: begin.ground,
+            camera: begin.camera,
+            surfaces: surfaces(begin, footage, blob),
+            clouds: clouds(begin, footage, blob),
+            forces,
+            charts: Charts::of(begin, &footage.numbers),
+            report: tape.end().map(|end| end.json.clone()),
+            notes: Vec::new(),
+        }
+    }
+
+    /// As text that may stand in a script element: nothing in it ends the element or opens a comment.
+    pub fn json(&self) -> String {
+        let json = serde_json::to_string(self).expect("strings and numbers are always JSON");
+        // Outside of strings JSON has none of these.
+        json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    }
+}
+
+fn surfaces(begin: &Begin, footage: &Footage, blob: &mut Blob) -> Vec<SurfaceHeader> {
+    let mut headers = Vec::new();
+    for (i, taped) in begin.surfaces.iter().enumerate() {
+        let (Some(look), surface) = (taped.look, &taped.surface) else { continue };
+        let rigid = matches!(surface.carrier, Carrier::Frame(_));
+        // Shapes in the axes of a body are near its origin; those in the world may be far from the world's.
+        let offset = if rigid { [0.0; 3] } else { footage.origin.into() };
+        let corner = |x: &[f64; 3]| [0, 1, 2].map(|k| ((x[k] - offset[k]) as f32).to_bits());
+        headers.push(SurfaceHeader {
+            name: surface.name.clone(),
+            simulator: taped.simulator,
+            paint: paint(look),
+            two_sided: surface.two_sided,
+            vertices: blob.put_words(surface.vertices.iter().flat_map(corner)),
+            triangles: blob.put_words(surface.triangles.iter().flatten().copied()),
+            poses: rigid.then(|| poses(i, footage, blob)),
+            track: (!rigid).then(|| {
+                track(footage, blob, |frame| match &footage.frames[frame].surfaces[i] {
+                    Place::Deformed(vertices) => vertices,
+                    _ => &[],
+                })
+            }),
+        });
+    }
+    headers
+}
+
+fn clouds(begin: &Begin, footage: &Footage, blob: &mut Blob) -> Vec<CloudHeader> {
+    let shown = |i: &usize| footage.frames.iter().any(|frame| !frame.clouds[*i].is_empty());
+    let cloud = |i: usize| CloudHeader {
+        simulator: i,
+        radius: begin.clouds[i].radius,
+        paint: paint(begin.clouds[i].look),
+        track: track(footage, blob, |frame| &footage.frames[frame].clouds[i]),
+        thinned: footage.thinned,
+    };
+    (0..begin.clouds.len()).filter(shown).map(cloud).collect()
+}
+
+/// Position and orientation of each frame. A body that rests repeats its bits, which the difference makes zeros.
+fn poses(surface: usize, footage: &Footage, blob: &mut Blob) -> usize {
+    let mut before = [0u32; 7];
+    let mut words = Vec::with_capacity(7 * footage.frames.len());
+    for frame in &footage.frames {
+        let Place::Rigid(pose) = frame.surfaces[surface] else { continue };
+        let bits = pose.map(f32::to_bits);
+        words.extend((0..7).map(|k| bits[k] ^ before[k]));
+        before = bits;
+    }
+    blob.put_words(words.into_iter())
+}
+
+fn track<'a>(footage: &'a Footage, blob: &mut Blob, points: impl Fn(usize) -> &'a [Point]) -> TrackHeader {
+    let frames = || (0..footage.frames.len()).map(&points);
+    let grid = Grid::around(frames(), footage.reach);
+    let (mut encoder, mut bytes) = (Encoder::new(grid, footage.reach), Vec::new());
+    frames().for_each(|points| encoder.frame(points, &mut bytes));
+    let counts = frames().map(<[Point]>::len).collect();
+    TrackHeader { low: grid.low, step: grid.step, counts, section: blob.put(bytes) }
+}
+
+fn paint(look: Look) -> Paint {
+    Paint {
+        colour: look.colour.0,
+        boards: look.finish == Finish::Boards,
+        gloss: look.gloss,
+        seed: look.seed % (1 << 24),
+    }
+}
+
+impl Charts {
+    fn of(begin: &Begin, numbers: &[(f64, Numbers)]) -> Self {
+        let column = |of: &dyn Fn(&Numbers) -> f64| numbers.iter().map(|(_, n)| of(n) as f32).collect::<Vec<f32>>();
+        let energy = |kind: usize| {
+            let of = |s: usize| {
+                move |n: &Numbers| n.energies.get(s).copied().flatten().map(|energies| energies[kind] as f32)
+            };
+            (0..begin.simulators.len()).map(|s| numbers.iter().map(|(_, n)| of(s)(n)).collect()).collect()
+        };
+        let iterations = |s: usize| column(&|n| n.iterations.get(s).copied().unwrap_or(0.0));
+        Self {
+            times: numbers.iter().map(|(time, _)| *time).collect(),
+            kinetic: energy(0),
+            potential: energy(1),
+            work: column(&|n| n.work),
+            momentum_error: numbers.iter().map(|(_, n)| n.momentum_error.map(|error| error as f32)).collect(),
+            gap: column(&|n| n.gap),
+            passes: column(&|n| n.passes),
+            iterations: (0..begin.simulators.len()).map(iterations).collect(),
+            stages: stages(begin, numbers),
+        }
+    }
+}
+
+/// By simulator and stage, in the order in which they turn up; the coupling itself last.
+fn stages(begin: &Begin, numbers: &[(f64, Numbers)]) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    for (s, simulator) in begin.simulators.iter().enumerate() {
+        let mut names: Vec<&str> = Vec::new();
+        for (name, _) in numbers.iter().filter_map(|(_, n)| n.stages.get(s)).flatten() {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        for name in names {
+            let took = |n: &Numbers| n.stages.get(s)?.iter().find(|(other, _)| other == name).map(|(_, ms)| *ms as f32);
+            let milliseconds = numbers.iter().map(|(_, n)| took(n).unwrap_or(0.0)).collect();
+            stages.push(Stage { name: format!("{simulator}: {name}"), milliseconds });
+        }
+    }
+    let coupling = numbers.iter().map(|(_, n)| n.coupling as f32).collect();
+    stages.push(Stage { name: "coupling".into(), milliseconds: coupling });
+    stages
+}

@@ -1,0 +1,134 @@
+// Triangles ready to be drawn: normals, strain, what is a box.
+
+/** Edges of bodies with a smaller angle between their faces are shaded as one smooth surface. */
+const CREASE = (35 * Math.PI) / 180;
+
+const corner = (positions, i) => [positions[3 * i], positions[3 * i + 1], positions[3 * i + 2]];
+
+/** Corners of a rigid shape, three a triangle, with the normals of those faces around that are not across a crease. */
+function creased(vertices, triangles) {
+  const faces = triangles.length / 3;
+  const flat = [], weighted = [];
+  const around = Array.from({ length: vertices.length / 3 }, () => []);
+  for (let f = 0; f < faces; f++) {
+    const points = [0, 1, 2].map((k) => corner(vertices, triangles[3 * f + k]));
+    const normal = normalize(cross(sub(points[1], points[0]), sub(points[2], points[0])), [0, 0, 0]);
+    flat.push(normal);
+    for (let k = 0; k < 3; k++) {
+      const [u, v] = [sub(points[(k + 1) % 3], points[k]), sub(points[(k + 2) % 3], points[k])];
+      weighted.push(scale(Math.acos(clamp(dot(normalize(u), normalize(v)), -1, 1)), normal));
+      around[triangles[3 * f + k]].push(3 * f + k);
+    }
+  }
+  const positions = new Float32Array(9 * faces), normals = new Float32Array(9 * faces);
+  const limit = Math.cos(CREASE);
+  for (let c = 0; c < 3 * faces; c++) {
+    const own = flat[Math.floor(c / 3)];
+    let sum = [0, 0, 0];
+    for (const other of around[triangles[c]]) {
+      if (dot(flat[Math.floor(other / 3)], own) >= limit) sum = add(sum, weighted[other]);
+    }
+    positions.set(corner(vertices, triangles[c]), 3 * c);
+    normals.set(normalize(sum, own), 3 * c);
+  }
+  return { positions, normals };
+}
+
+/** Smooth normals of a deforming surface, weighted by area, into `normals`. */
+function smoothNormals(positions, triangles, normals) {
+  normals.fill(0);
+  for (let f = 0; f < triangles.length; f += 3) {
+    const a = 3 * triangles[f], b = 3 * triangles[f + 1], c = 3 * triangles[f + 2];
+    const ux = positions[b] - positions[a], uy = positions[b + 1] - positions[a + 1], uz = positions[b + 2] - positions[a + 2];
+    const vx = positions[c] - positions[a], vy = positions[c + 1] - positions[a + 1], vz = positions[c + 2] - positions[a + 2];
+    const x = uy * vz - uz * vy, y = uz * vx - ux * vz, z = ux * vy - uy * vx;
+    // A vertex that is not shown leaves its neighbours the normals of the rest.
+    if (!(x * x + y * y + z * z >= 0)) continue;
+    normals[a] += x; normals[a + 1] += y; normals[a + 2] += z;
+    normals[b] += x; normals[b + 1] += y; normals[b + 2] += z;
+    normals[c] += x; normals[c + 1] += y; normals[c + 2] += z;
+  }
+  for (let i = 0; i < normals.length; i += 3) {
+    const length = Math.sqrt(normals[i] ** 2 + normals[i + 1] ** 2 + normals[i + 2] ** 2) || 1;
+    normals[i] /= length; normals[i + 1] /= length; normals[i + 2] /= length;
+  }
+}
+
+/** Edges of a mesh, each once: pairs of vertices, and their lengths at rest. */
+function restEdges(vertices, triangles) {
+  const n = vertices.length / 3;
+  const keys = new Set();
+  for (let f = 0; f < triangles.length; f += 3) {
+    for (let k = 0; k < 3; k++) {
+      const i = triangles[f + k], j = triangles[f + ((k + 1) % 3)];
+      keys.add(Math.min(i, j) * n + Math.max(i, j));
+    }
+  }
+  const pairs = new Uint32Array(2 * keys.size), lengths = new Float32Array(keys.size);
+  let e = 0;
+  for (const key of keys) {
+    const i = Math.floor(key / n), j = key % n;
+    pairs[2 * e] = i;
+    pairs[2 * e + 1] = j;
+    lengths[e++] = norm(sub(corner(vertices, i), corner(vertices, j)));
+  }
+  return { pairs, lengths };
+}
+
+/** By vertex the relative change of length, with its sign, of that edge which changed most, into `strain`. */
+function edgeStrain(positions, { pairs, lengths }, strain) {
+  strain.fill(0);
+  for (let e = 0; e < lengths.length; e++) {
+    const i = pairs[2 * e], j = pairs[2 * e + 1];
+    const x = positions[3 * i] - positions[3 * j];
+    const y = positions[3 * i + 1] - positions[3 * j + 1];
+    const z = positions[3 * i + 2] - positions[3 * j + 2];
+    const change = lengths[e] > 0 ? Math.sqrt(x * x + y * y + z * z) / lengths[e] - 1 : 0;
+    if (Math.abs(change) > Math.abs(strain[i])) strain[i] = change;
+    if (Math.abs(change) > Math.abs(strain[j])) strain[j] = change;
+  }
+}
+
+/** Lowest and highest coordinates. */
+function bounds(positions) {
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < positions.length; i++) {
+    if (positions[i] < low[i % 3]) low[i % 3] = positions[i];
+    if (positions[i] > high[i % 3]) high[i % 3] = positions[i];
+  }
+  return [low, high];
+}
+
+/** Middle and half size, if all vertices are at the corners of a box along the axes and each corner has one. */
+function boxOf(vertices) {
+  const [low, high] = bounds(vertices);
+  const half = scale(0.5, sub(high, low)), middle = scale(0.5, add(low, high));
+  const corners = new Set();
+  for (let i = 0; i < vertices.length; i++) {
+    const k = i % 3;
+    if (half[k] - Math.abs(vertices[i] - middle[k]) > 1e-4 * half[k]) return null;
+  }
+  for (let i = 0; i < vertices.length; i += 3) {
+    corners.add([0, 1, 2].map((k) => (vertices[i + k] > middle[k] ? 1 : 0)).join(""));
+  }
+  return corners.size === 8 ? { half, middle } : null;
+}
+
+/** An arrow of length 1 along Z: a shaft and a head, whose `w` tells how far to stretch and how to keep the head's shape. */
+function arrowMesh(sides = 12) {
+  const positions = [], normals = [];
+  // Radius and place along the arrow, of the shaft [0 .. 1) and the head (2 .. 3].
+  const ring = (k) => [Math.cos((2 * Math.PI * k) / sides), Math.sin((2 * Math.PI * k) / sides)];
+  const band = (r0, z0, r1, z1, slope) => {
+    for (let k = 0; k < sides; k++) {
+      const [a, b] = [ring(k), ring(k + 1)];
+      const at = (p, r, z) => { positions.push(r * p[0], r * p[1], z); normals.push(...normalize([p[0], p[1], slope])); };
+      at(a, r0, z0); at(b, r0, z0); at(b, r1, z1);
+      at(a, r0, z0); at(b, r1, z1); at(a, r1, z1);
+    }
+  };
+  band(0.35, 0, 0.35, 1, 0);
+  band(0.35, 1, 1, 1, -20);
+  band(1, 1, 0, 2, 0.4);
+  return { positions: new Float32Array(positions), normals: new Float32Array(normals) };
+}

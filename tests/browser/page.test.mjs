@@ -1,0 +1,257 @@
+// What a reader of a page can do, done on each page given: see run.
+
+import assert from "node:assert/strict";
+import path from "node:path";
+import { after, before, test } from "node:test";
+import { PATIENCE, launch, look, opened, places, shot, state, until } from "./browser.mjs";
+
+const pages = (process.env.PAGES ?? "").split("\n").filter(Boolean);
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser?.close());
+
+test("there are pages", () => assert.ok(pages.length > 0, "PAGES names no page"));
+
+/** A law of every page. */
+function law(name, options, use) {
+  for (const file of pages) {
+    test(`${path.basename(file)}: ${name}`, { timeout: 4 * PATIENCE }, () => opened(browser, file, options, (page) => use(page, file)));
+  }
+}
+
+/** For pictures to be looked at; all else is quicker in a small window. */
+const LARGE = { viewport: { width: 1280, height: 800 } };
+const middle = (page) => page.evaluate(() => window.partita.seek(Math.floor(window.partita.frames / 2)));
+
+law("the scene is not blank, and differs from frame to frame", LARGE, async (page, file) => {
+  await middle(page);
+  const there = await look(page);
+  assert.ok(there.colours > 200, `${there.colours} colours`);
+  await shot(page, file, "light");
+  await page.evaluate(() => window.partita.seek(0));
+  assert.notEqual((await look(page)).hash, there.hash);
+});
+
+law("playing moves what is seen, pausing stops it", {}, async (page) => {
+  const first = await places(page);
+  await page.click("#play");
+  await until(page, () => window.partita.time > 0.2);
+  await page.click("#play");
+  const then = await places(page);
+  assert.notEqual(then, first);
+  await page.waitForTimeout(300);
+  assert.equal(await places(page), then);
+  assert.equal((await state(page)).playing, false);
+});
+
+law("slider and step buttons move time", {}, async (page) => {
+  const first = await places(page);
+  await page.fill("#time", "3.5");
+  const between = await places(page);
+  assert.notEqual(between, first);
+  const { time } = await state(page);
+  assert.ok(time > 3 / 24 - 1e-9 && time < 4 / 24 + 1e-9, `${time} s`);
+  await page.click("#forward");
+  assert.equal((await state(page)).frame, 4);
+  await page.click("#back");
+  assert.equal((await state(page)).frame, 3);
+  assert.notEqual(await places(page), between);
+});
+
+law("between two frames things are between their places", {}, async (page) => {
+  const worst = await page.evaluate(() => {
+    const { names, positionsOf, seek, frames } = window.partita;
+    const slider = document.getElementById("time");
+    const at = (place) => {
+      slider.value = place;
+      slider.dispatchEvent(new Event("input"));
+      return names.map((name) => positionsOf(name));
+    };
+    const i = Math.floor(frames / 2);
+    const [a, half, b] = [at(i), at(i + 0.5), at(i + 1)];
+    seek(0);
+    let worst = 0;
+    names.forEach((_, k) => half[k].forEach((x, n) => {
+      const [low, high] = [Math.min(a[k][n], b[k][n]), Math.max(a[k][n], b[k][n])];
+      // Turning bodies swing out a little.
+      if (Number.isFinite(low + high)) worst = Math.max(worst, low - x - 0.2 * (high - low), x - high - 0.2 * (high - low));
+    }));
+    return worst;
+  });
+  assert.ok(worst < 0.02, `${worst} m outside`);
+});
+
+law("layers hide and come back", {}, async (page) => {
+  await middle(page);
+  const all = (await look(page)).hash;
+  for (const box of await page.locator("#layers input").all()) {
+    await box.click();
+    assert.notEqual((await look(page)).hash, all);
+    await box.click();
+    assert.equal((await look(page)).hash, all);
+  }
+});
+
+law("charts have data, and pointing at one moves time", {}, async (page) => {
+  const sizes = await page.evaluate(() => window.partita.charts.map(({ data }) => data.map(({ values }) => values.length)));
+  assert.ok(sizes.length >= 6 && sizes.every((series) => series.length > 0 && series.every((n) => n > 1)), JSON.stringify(sizes));
+  const first = await places(page);
+  const charts = await page.locator(".chart canvas").all();
+  assert.ok(charts.length >= 4);
+  let before = (await state(page)).time;
+  for (const [k, chart] of charts.entries()) {
+    const { width, height } = await chart.boundingBox();
+    await chart.hover({ position: { x: (0.4 + 0.05 * k) * width, y: 0.5 * height } });
+    const { time } = await state(page);
+    assert.notEqual(time, before, `chart ${k}`);
+    before = time;
+  }
+  assert.notEqual(await places(page), first);
+});
+
+law("strain, forces, orbit and zoom change the picture; the first view comes back", {}, async (page, file) => {
+  await middle(page);
+  const first = (await look(page)).hash;
+  if (await page.locator("#strain-switch").isVisible()) {
+    await page.click("#strain");
+    assert.notEqual((await look(page)).hash, first, "strain");
+    assert.ok(await page.locator("#strain-legend").isVisible());
+    await shot(page, file, "strain", false);
+    await page.click("#strain");
+  }
+  if (await page.locator("#forces-switch").isVisible()) {
+    await page.click("#forces");
+    assert.notEqual((await look(page)).hash, first, "forces");
+    await page.click("#forces");
+  }
+  const { x, y, width, height } = await page.locator("#scene").boundingBox();
+  await page.mouse.move(x + 0.5 * width, y + 0.5 * height);
+  await page.mouse.down();
+  await page.mouse.move(x + 0.7 * width, y + 0.6 * height, { steps: 3 });
+  await page.mouse.up();
+  const turned = (await look(page)).hash;
+  assert.notEqual(turned, first, "orbit");
+  await page.mouse.wheel(0, -300);
+  await page.waitForTimeout(200);
+  assert.notEqual((await look(page)).hash, turned, "zoom");
+  await page.click("#frame");
+  await shot(page, file, "framed", false);
+  await page.click("#reset");
+  assert.equal((await look(page)).hash, first, "reset");
+});
+
+law("all can be reached and done with the keyboard alone", {}, async (page, file) => {
+  const reached = new Map();
+  const count = await page.evaluate(() => [...document.querySelectorAll("button, input, select, canvas[tabindex]")].filter((one) => one.offsetParent !== null).length);
+  for (let k = 0; k <= count; k++) {
+    await page.keyboard.press("Tab");
+    const focus = await page.evaluate(() => {
+      const one = document.activeElement;
+      const name = one.getAttribute("aria-label") ?? one.labels?.[0]?.textContent ?? one.textContent;
+      return { id: one.id, tag: one.tagName, name: name.trim(), ring: getComputedStyle(one).outlineStyle };
+    });
+    if (focus.tag === "BODY") break;
+    assert.ok(focus.name, `${focus.tag} ${focus.id} has no name`);
+    assert.notEqual(focus.ring, "none", `${focus.name}: focus is not seen`);
+    reached.set(focus.id || focus.name, focus);
+  }
+  assert.equal(reached.size, count, [...reached.keys()].join(", "));
+
+  await page.focus("#scene");
+  const press = async (key) => { await page.keyboard.press(key); return state(page); };
+  assert.equal((await press(".")).frame, 1);
+  assert.equal((await press(".")).frame, 2);
+  assert.equal((await press(",")).frame, 1);
+  assert.equal((await press(" ")).playing, true);
+  assert.equal((await press(" ")).playing, false);
+  await page.evaluate(() => window.partita.seek(5));
+  const first = (await look(page)).hash;
+  for (const key of ["ArrowLeft", "ArrowUp", "+", "-", "f", "1"]) {
+    await page.keyboard.press(key);
+    assert.notEqual((await look(page)).hash, first, key);
+    if (key === "1") await page.keyboard.press("1");
+    await page.keyboard.press("r");
+    assert.equal((await look(page)).hash, first, `${key}, then R`);
+  }
+  await page.keyboard.press("h");
+  assert.ok(await page.locator("#help").isVisible());
+  await shot(page, file, "help", false);
+  await page.keyboard.press("h");
+  assert.ok(!(await page.locator("#help").isVisible()));
+  await page.focus("#time");
+  const { frame } = await state(page);
+  assert.equal((await press("ArrowRight")).frame, frame + 1);
+  assert.equal((await press("End")).frame, (await state(page)).frames - 1);
+  await page.focus(".chart canvas");
+  assert.equal((await press("Home")).frame, 0);
+  assert.equal((await press("ArrowRight")).frame, 1);
+});
+
+law("it fits a phone, and a finger turns the scene", { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true }, async (page, file) => {
+  await middle(page);
+  const [inside, wide] = await page.evaluate(() => [document.documentElement.clientWidth, document.documentElement.scrollWidth]);
+  assert.ok(wide <= inside, `${wide} px in ${inside}`);
+  const first = (await look(page)).hash;
+  const { x, y, width, height } = await page.locator("#scene").boundingBox();
+  const client = await page.context().newCDPSession(page);
+  const touch = (type, points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([u, v], id) => ({ x: x + u * width, y: y + v * height, id })) });
+  await touch("touchStart", [[0.5, 0.5]]);
+  await touch("touchMove", [[0.7, 0.5]]);
+  await touch("touchEnd", []);
+  await page.waitForTimeout(200);
+  const turned = (await look(page)).hash;
+  assert.notEqual(turned, first, "one finger turns");
+  await touch("touchStart", [[0.4, 0.5], [0.6, 0.5]]);
+  await touch("touchMove", [[0.2, 0.5], [0.8, 0.5]]);
+  await touch("touchEnd", []);
+  await page.waitForTimeout(200);
+  assert.notEqual((await look(page)).hash, turned, "two fingers zoom");
+  await page.tap("#reset");
+  await shot(page, file, "phone");
+});
+
+law("it is dark where that is asked for", { ...LARGE, colorScheme: "dark" }, async (page, file) => {
+  await middle(page);
+  const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).every((c) => Number(c) < 80));
+  assert.ok(dark);
+  assert.ok((await look(page)).colours > 200);
+  await shot(page, file, "dark");
+});
+
+law("it plays by itself, unless less motion is asked for", { reducedMotion: "no-preference" }, async (page) => {
+  await until(page, () => window.partita.time > 0.1);
+  assert.equal((await state(page)).playing, true);
+});
+
+const withoutScene = async (page, file, missing) => {
+  const words = await page.textContent("#complaint");
+  assert.ok(words.includes(missing) && words.includes("Charts and tables still work"), words);
+  assert.ok(await page.locator(".chart canvas").first().isVisible());
+  assert.ok(!(await page.locator("#scene").isVisible()));
+  const before = (await state(page)).time;
+  await page.locator(".chart canvas").first().hover();
+  assert.notEqual((await state(page)).time, before);
+  await shot(page, file, "no-scene", false);
+};
+
+law("without WebGL2 charts and tables work", {
+  init: () => {
+    const own = HTMLCanvasElement.prototype.getContext;
+    HTMLCanvasElement.prototype.getContext = function (kind, ...rest) { return kind === "webgl2" ? null : own.call(this, kind, ...rest); };
+  },
+}, (page, file) => withoutScene(page, file, "no WebGL2"));
+
+law("without DecompressionStream, too", { init: () => { delete window.DecompressionStream; } }, (page, file) => withoutScene(page, file, "DecompressionStream"));
+
+law("a lost graphics card is told of, and comes back", {}, async (page) => {
+  await middle(page);
+  const first = (await look(page)).hash;
+  await page.evaluate(() => {
+    window.lost = document.getElementById("scene").getContext("webgl2").getExtension("WEBGL_lose_context");
+    window.lost.loseContext();
+  });
+  await page.waitForSelector("#complaint:not([hidden])");
+  await page.evaluate(() => window.lost.restoreContext());
+  await page.waitForSelector("#complaint", { state: "hidden" });
+  assert.equal((await look(page)).hash, first);
+});
