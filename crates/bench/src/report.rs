@@ -32,7 +32,8 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
         let folder = Folder(std::env::temp_dir().join(format!("partita-bench-{}", std::process::id())));
         let report = Report::new("crates", &Options { out: folder.0.clone(), ..Options::default() })?;
         let windows = if effort.quick { 240 } else { 4 * crates::HZ };
-        let [mut tapes, mut pages, mut both, mut milliseconds, mut sizes] = [(); 5].map(|()| Vec::new());
+        let [mut both, mut tapes, mut pages, mut milliseconds, mut tape_sizes, mut page_sizes] =
+            [(); 6].map(|()| Vec::new());
         for _ in 0..effort.samples(7) {
             let mut run = crates::scene(Flow::NORMAL)?.coupled()?;
             let (mut simulating, mut recording, mut paging) = (0.0, 0.0, 0.0);
@@ -63,13 +64,14 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
             both.push((recording + paging) / simulating);
             milliseconds.push(1e3 * paging);
             let bytes = |ending| std::fs::metadata(report.path(ending)).map(|file| file.len() as f64 / 1e6);
-            sizes.push([bytes("tape.partial")?, bytes("html")?]);
+            tape_sizes.push(bytes("tape.partial")?);
+            page_sizes.push(bytes("html")?);
         }
         table.row(case, "of the simulation", TARGET, &both)?;
         table.row(&format!("{case}: tape"), "of the simulation", None, &tapes)?;
         table.row(&format!("{case}: page"), "of the simulation", None, &pages)?;
         table.row(&format!("{case}: page"), "ms", None, &milliseconds)?;
-        table.row(&format!("{case}: tape"), "MB", None, &sizes.iter().map(|size| size[0]).collect::<Vec<_>>())?;
-        table.row(&format!("{case}: page"), "MB", None, &sizes.iter().map(|size| size[1]).collect::<Vec<_>>())
+        table.row(&format!("{case}: tape"), "MB", None, &tape_sizes)?;
+        table.row(&format!("{case}: page"), "MB", None, &page_sizes)
     })
 }
