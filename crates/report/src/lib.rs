@@ -1,4 +1,4 @@
-//! What a run leaves behind: a tape, pictures and a film of it, a table of checks, a JSON file.
+//! What a run leaves behind: a tape, a page, pictures and a film of it, a table of checks, a JSON file.
 //!
 //! An example parses [`Options`], makes a [`Report`] (which checks the folder before anything runs), records its run,
 //! states its checks, and ends with [`Report::finish`]:
@@ -40,6 +40,8 @@
 //! | what the eye sees, by sample     | `raster.rs`     |
 //! | colour, by pixel                 | `shade.rs`      |
 //! | frames to GIF                    | `film.rs`, `palette.rs` |
+//!
+//! The page, which plays the tape in a browser, is made in `page/`.
 //!
 //! Start at [`Report`].
 
