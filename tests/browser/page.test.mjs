@@ -230,7 +230,10 @@ const withoutScene = async (page, file, missing) => {
   assert.ok(!(await page.locator("#scene").isVisible()));
   const before = (await state(page)).time;
   await page.locator(".chart canvas").first().hover();
-  assert.notEqual((await state(page)).time, before);
+  const { time } = await state(page);
+  assert.notEqual(time, before);
+  await page.click("#play");
+  await until(page, () => window.partita.playing && window.partita.time > 0);
   await shot(page, file, "no-scene", false);
 };
 

@@ -1,4 +1,4 @@
-//! What a run leaves behind: a tape, pictures and a film of it, a table of checks, a JSON file.
+//! What a run leaves behind: a tape, a page, pictures and a film of it, a table of checks, a JSON file.
 //!
 //! An example parses [`Options`], makes a [`Report`] (which checks the folder before anything runs), records its run,
 //! states its checks, and ends with [`Report::finish`]:
@@ -44,6 +44,8 @@
 //! | which frame tells most           | `telling.rs`    |
 //! | five frames side by side         | `storyboard.rs` |
 //! | all of these from a tape         | `pictures.rs`   |
+//!
+//! The page, which plays the tape in a browser, is made in `page/`.
 //!
 //! Start at [`Report`].
 

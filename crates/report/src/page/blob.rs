@@ -1,20 +1,28 @@
 //! Binary data as text: sections, each deflated and in base64, one a line.
 
+use std::collections::HashMap;
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::{Compression, write::ZlibEncoder};
+use partita::simulator::hash_bytes;
 
 /// Sections are numbered in the order in which they are put in.
 #[derive(Default)]
 pub(super) struct Blob {
     sections: Vec<Vec<u8>>,
+    /// Numbers by hash.
+    known: HashMap<u64, usize>,
 }
 
 impl Blob {
-    /// Puts a section in, and returns its number.
+    /// Puts a section in, and returns its number. Bodies of one shape share it: what is in already is not put in again.
     pub fn put(&mut self, bytes: Vec<u8>) -> usize {
+        let number = *self.known.entry(hash_bytes(&bytes)).or_insert(self.sections.len());
+        if self.sections.get(number).is_some_and(|section| *section == bytes) {
+            return number;
+        }
         self.sections.push(bytes);
         self.sections.len() - 1
     }

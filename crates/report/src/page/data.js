@@ -11,7 +11,13 @@ async function readSections() {
   }
   const lines = document.getElementById("blob").textContent.trim().split("\n");
   document.getElementById("blob").remove();
-  return Promise.all(lines.map((line) => inflate(Uint8Array.from(atob(line), (letter) => letter.charCodeAt(0)))));
+  return Promise.all(lines.map((line) => inflate(fromBase64(line))));
+}
+
+function fromBase64(line) {
+  const letters = atob(line), bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
 async function inflate(bytes) {

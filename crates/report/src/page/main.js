@@ -70,15 +70,6 @@ function showScene(header, sections, player) {
       stale = false;
     }
   };
-  let before = performance.now();
-  const tick = (now) => {
-    player.advance((now - before) / 1000);
-    if (player.playing) renderer.pace(now - before);
-    before = now;
-    draw();
-    requestAnimationFrame(tick);
-  };
-
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const dress = () => { renderer.theme = dark.matches ? THEMES.dark : THEMES.light; changed(); };
   dark.addEventListener("change", dress);
@@ -97,9 +88,12 @@ function showScene(header, sections, player) {
     complain("The graphics card was taken away; charts and tables still work. The scene comes back when the card does.");
   });
   canvas.addEventListener("webglcontextrestored", () => { renderer.build(); complain(""); changed(); });
-  requestAnimationFrame(tick);
 
   return {
+    tick(milliseconds) {
+      if (player.playing) renderer.pace(milliseconds);
+      draw();
+    },
     layers: scene.layers,
     drawn: () => frames,
     positionsOf(name) {
@@ -115,6 +109,18 @@ function showScene(header, sections, player) {
     },
     names: [...scene.surfaces, ...scene.clouds].map(({ name }) => name),
   };
+}
+
+/** Time goes on, and what shows it follows: also without a scene. */
+function start(player, handle) {
+  let before = performance.now();
+  const next = (now) => {
+    player.advance((now - before) / 1000);
+    handle.tick?.(now - before);
+    before = now;
+    requestAnimationFrame(next);
+  };
+  requestAnimationFrame(next);
 }
 
 async function main() {
@@ -138,6 +144,7 @@ async function main() {
     complain(`The scene is not shown: ${error.message}. Charts and tables still work.`);
   }
   player.changed();
+  start(player, handle);
   /** For tests, and for those who want to look closer. */
   window.partita = handle;
 }

@@ -99,6 +99,13 @@ function bounds(positions) {
   return [low, high];
 }
 
+/** The same without the outermost fiftieth at each side. */
+function mostBounds(positions) {
+  const along = (axis, part) => quantile(positions.filter((x, i) => i % 3 === axis && !Number.isNaN(x)), part);
+  if (positions.length === 0) return bounds(positions);
+  return [0.02, 0.98].map((part) => [0, 1, 2].map((axis) => along(axis, part)));
+}
+
 /** Middle and half size, if all vertices are at the corners of a box along the axes and each corner has one. */
 function boxOf(vertices) {
   const [low, high] = bounds(vertices);

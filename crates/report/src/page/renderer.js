@@ -158,10 +158,9 @@ class Renderer {
     const scale = { shrunk: linear(SHRUNK), unstrained: linear(UNSTRAINED), stretched: linear(STRETCHED) };
     const program = this.use("SURFACE", common, scale);
     for (const { item, array, corners } of this.visible(this.surfaces)) {
-      const { colour, gloss, seed } = item.paint;
+      const { colour, otherSide, paint: { gloss, seed } } = item;
       setUniforms(gl, program, {
-        model: item.matrix ?? IDENTITY, gloss, seed,
-        colour: linear(colour), otherSide: item.twoSided ? otherSide(colour) : linear(colour),
+        model: item.matrix ?? IDENTITY, gloss, seed, colour, otherSide,
         boarded: item.box ? 1 : 0, boxMiddle: item.box?.middle ?? [0, 0, 0], boxHalf: item.box?.half ?? [1, 1, 1],
         strainScale: this.strain && item.track ? this.scene.strainScale : 0,
       });
@@ -175,8 +174,7 @@ class Renderer {
     const program = this.use("POINTS", common, { right, up, focal, smallest: 1.6 * this.density() });
     gl.enable(gl.SAMPLE_ALPHA_TO_COVERAGE);
     for (const { item, array } of this.visible(this.clouds)) {
-      const { colour, gloss } = item.paint;
-      setUniforms(gl, program, { colour: linear(colour), gloss, radius: item.radius });
+      setUniforms(gl, program, { colour: item.colour, gloss: item.paint.gloss, radius: item.radius });
       gl.bindVertexArray(array);
       gl.drawArrays(gl.POINTS, 0, item.count);
     }

@@ -4,6 +4,8 @@
 class SurfaceItem {
   constructor(header, sections, layer) {
     Object.assign(this, { name: header.name, paint: header.paint, twoSided: header.two_sided, layer });
+    this.colour = linear(header.paint.colour);
+    this.otherSide = this.twoSided ? otherSide(header.paint.colour) : this.colour;
     this.vertices = floats(sections[header.vertices]);
     this.triangles = words(sections[header.triangles]);
     if (header.poses !== null) {
@@ -49,6 +51,7 @@ class SurfaceItem {
 class CloudItem {
   constructor(header, sections, layer) {
     Object.assign(this, { name: header.name, paint: header.paint, radius: header.radius, layer });
+    this.colour = linear(header.paint.colour);
     this.track = new Track(header.track, sections);
     this.positions = new Float32Array(3 * this.track.most);
     this.count = 0;
@@ -109,12 +112,12 @@ class Scene {
     return clamp(niceBelow(2 * Math.max(...seen, 0) || 0.01), 0.001, 1);
   }
 
-  /** Corners of all that is visible now, or null. */
+  /** Corners of all that is visible now, but for a few stray particles; or null. */
   visibleBounds() {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (const one of [...this.surfaces, ...this.clouds]) {
       if (!one.layer.visible) continue;
-      const [a, b] = bounds(one.worldPositions());
+      const [a, b] = (one.radius ? mostBounds : bounds)(one.worldPositions());
       for (let k = 0; k < 3; k++) [low[k], high[k]] = [Math.min(low[k], a[k]), Math.max(high[k], b[k])];
     }
     return low[0] <= high[0] ? [low, high] : null;
