@@ -21,7 +21,6 @@
 //!
 //! Start at [`export`].
 
-mod base64;
 mod csv;
 mod error;
 mod names;

@@ -11,11 +11,11 @@
 //!
 //! Positions are in the world `[m]`. Numbers are little-endian, in base64, without loss.
 
-use super::base64::encode;
 use super::place::PartialFolder;
 use super::reel::Reel;
 use super::{ExportError, line};
 use crate::{Begin, Frame, Placement};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use partita::simulator::Surface;
 
 /// `NAME.pvd`, `surfaces_0000.vtp`, `forces_0000.vtp` and so on.
@@ -174,7 +174,7 @@ fn put_array(text: &mut String, kind: &str, mut bytes: Vec<u8>) {
     let length = (bytes.len() as u64).to_le_bytes();
     bytes.splice(0..0, length);
     *text += &format!("<DataArray {kind} format=\"binary\">");
-    encode(&bytes, text);
+    STANDARD.encode_string(&bytes, text);
     line!(text, "</DataArray>");
 }
 
