@@ -1,8 +1,8 @@
 // Draws the scene: maps of sun and sky first, then what the eye sees.
 
 const SUN_TEXELS = 2048, SKY_TEXELS = 512;
-/** Shadows fall within this many radii of what the camera frames at first. */
-const LIT = 1.7;
+/** Shadows fall within so many radii of what the camera frames at first: as far as bodies go, between these. */
+const LIT = [1.7, 3];
 
 class Renderer {
   constructor(canvas, scene, header, { radius, right, back }) {
@@ -10,7 +10,7 @@ class Renderer {
     if (!gl) throw new Error("this browser has no WebGL2");
     Object.assign(this, { canvas, gl, scene, radius, theme: THEMES.light, strain: false, forces: true, arrowScale: 1 });
     this.sun = sunDirection(right, back);
-    this.reach = LIT * radius;
+    this.reach = clamp(scene.extent() + 0.3 * radius, LIT[0] * radius, LIT[1] * radius);
     this.sunMatrix = lightMatrix(this.sun, this.reach);
     this.skyMatrix = lightMatrix([0, 1, 0], this.reach);
     this.floorMatrix = lightMatrix([0, -1, 0], this.reach);
@@ -122,7 +122,7 @@ class Renderer {
   commonUniforms({ viewProjection, eye }) {
     const { horizon, zenith, light } = this.theme;
     const { sun: sunDirection, sunMatrix, skyMatrix, floorMatrix, reach } = this;
-    const maps = { sunMap: 0, skyMap: 1, floorMap: 2, sunMatrix, skyMatrix, floorMatrix, reach };
+    const maps = { sunMap: 0, skyMap: 1, floorMap: 2, sunMatrix, skyMatrix, floorMatrix, reach, sceneRadius: this.radius };
     return { ...maps, viewProjection, eye, sunDirection, horizon, zenith, brightness: light };
   }
 

@@ -103,13 +103,19 @@ class Scene {
   measureStrain() {
     const seen = [];
     const last = this.times.length - 1;
-    for (let k = 0; k <= 8; k++) {
+    for (let k = 0; k <= 8 && last >= 0; k++) {
       for (const one of this.surfaces.filter((surface) => surface.track)) {
         one.pose(Math.round((k * last) / 8), 0, true);
         seen.push(quantile(one.strain.map(Math.abs), 0.98));
       }
     }
     return clamp(niceBelow(2 * Math.max(...seen, 0) || 0.01), 0.001, 1);
+  }
+
+  /** How far from the origin bodies get. */
+  extent() {
+    const poses = this.surfaces.flatMap((one) => (one.poses ? Array.from({ length: this.times.length }, (_, i) => one.poses.subarray(7 * i, 7 * i + 3)) : []));
+    return quantile(poses.map(norm), 0.98);
   }
 
   /** Corners of all that is visible now, but for a few stray particles; or null. */

@@ -22,7 +22,7 @@ uniform float brightness;
 uniform mat4 sunMatrix;
 uniform mat4 skyMatrix;
 uniform mat4 floorMatrix;
-uniform float reach;
+uniform float reach, sceneRadius;
 uniform sampler2DShadow sunMap;
 uniform sampler2DShadow skyMap;
 uniform sampler2DShadow floorMap;
@@ -66,7 +66,7 @@ float outside(vec3 point) {
 
 /** Part of the sky that is seen, by its cosine: walks up from the point in eight directions through the maps. */
 float skySeen(vec3 point, vec3 normal, vec3 flatNormal) {
-  vec3 start = point + 0.012 * reach * flatNormal;
+  vec3 start = point + 0.02 * sceneRadius * flatNormal;
   float seen = 0.0, open = 0.0;
   // A turn of its own for each pixel makes grain of what were steps.
   float turn = fract(52.9829189 * fract(dot(gl_FragCoord.xy, vec2(0.06711056, 0.00583715))));
@@ -77,9 +77,9 @@ float skySeen(vec3 point, vec3 normal, vec3 flatNormal) {
     open += height;
     float facing = dot(normal, direction);
     if (facing <= 0.0) continue;
-    float clear = outside(start + 0.02 * reach * direction);
-    clear = min(clear, outside(start + 0.06 * reach * direction));
-    clear = min(clear, outside(start + 0.15 * reach * direction));
+    float clear = outside(start + 0.035 * sceneRadius * direction);
+    clear = min(clear, outside(start + 0.1 * sceneRadius * direction));
+    clear = min(clear, outside(start + 0.25 * sceneRadius * direction));
     seen += facing * clear;
   }
   // What lies between, and light from other things, is not known: some always gets in.
