@@ -112,13 +112,13 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
     let mut crates = Vec::new();
     for (i, density) in [300.0, 480.0, 700.0].into_iter().enumerate() {
         let body =
-            Body::dynamic(Shape::cuboid([0.5; 3])).density(density).at([i as f64 - 1.0, 0.8 + 0.7 * i as f64, 0.0]);
+            Body::dynamic(Shape::cuboid([0.5; 3])).density(density).at([i as f64 - 1.0, 0.5 + 0.25 * i as f64, 0.0]);
         crates.push((rigid.add(&format!("crate {i}"), body.turned([1.0, 0.0, 1.0], 0.3))?, density));
     }
-    let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.25)).density(250.0).at([-0.4, 1.6, 0.6]))?;
+    let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.25)).density(250.0).at([-0.4, 0.8, 0.6]))?;
     let log = rigid.add(
         "log",
-        Body::dynamic(Shape::cylinder_x(1.6, 0.14)).density(600.0).at([0.3, 2.4, 0.9]).turned([0.0, 0.0, 1.0], 0.5),
+        Body::dynamic(Shape::cylinder_x(1.6, 0.14)).density(600.0).at([0.3, 1.0, 0.9]).turned([0.0, 0.0, 1.0], 0.5),
     )?;
     let side = 0.5 * AREA.sqrt();
     for (i, [x, z]) in [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]].into_iter().enumerate() {
@@ -174,7 +174,7 @@ fn pond(side: f64) -> Result<Pond, Failure> {
 }
 
 fn scenery() -> Scenery {
-    let camera = Camera::framing([[-1.75, -0.5, -1.75], [1.75, 0.8, 1.75]]).from_direction([0.45, 0.62, 1.0]);
+    let camera = Camera::framing([[-1.75, -0.5, -1.75], [1.75, 1.1, 1.75]]).from_direction([0.45, 0.62, 1.0]);
     Scenery::new(camera)
         .ground(-0.5)
         .look("pond/water", Look::plain(Colour::WATER).gloss(0.6))

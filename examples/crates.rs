@@ -152,9 +152,12 @@ fn check(
 
     let moved = |to: &[Vector3<f64>]| start.iter().zip(to).map(|(a, b)| (b - a).norm()).collect::<Vec<_>>();
     let knocked = moved(&places(run, crates)?).into_iter().filter(|&distance| distance > EDGE).count();
-    // Two seconds of jet knock over most of the 14 that stand on others.
-    let expected = if seconds >= 2.0 && !own_mesh { 8.0 } else { 0.0 };
-    report.check("crates knocked over", knocked as f64, Bound::at_least(expected), "crates");
+    if seconds >= 2.0 && !own_mesh {
+        // Two seconds of jet knock over most of the 14 that stand on others.
+        report.check("crates knocked over", knocked as f64, Bound::at_least(8.0), "crates");
+    } else {
+        report.figure("crates knocked over", knocked as f64);
+    }
     let sunk = moved(&alone(seconds)?).into_iter().fold(0.0, f64::max);
     report.check("largest move of a crate without coupling", sunk, Bound::at_most(0.02 * EDGE), "m");
 

@@ -199,6 +199,11 @@ impl Run {
         Ok(())
     }
 
+    /// How long the next window is.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
     /// Changes the length of the windows to come.
     ///
     /// Interleaving carries the *force* over; the difference in impulse acts one window later. A

@@ -16,7 +16,7 @@ pub struct Options {
     pub out: PathBuf,
 
     /// Simulated time in seconds, from 0.001 to 86400 (a day); each example has a default of its own.
-    #[arg(long, value_name = "S", value_parser = parse_seconds)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_seconds)]
     pub seconds: Option<f64>,
 
     /// Worker threads, at most 1024; by default as many as the machine offers.
@@ -28,7 +28,7 @@ pub struct Options {
     pub seed: u64,
 
     /// Frames by second of simulated time, on the tape and in all that is made of it.
-    #[arg(long, value_name = "N", default_value_t = 24.0, value_parser = parse_fps)]
+    #[arg(long, value_name = "N", default_value_t = 24.0, allow_negative_numbers = true, value_parser = parse_fps)]
     pub fps: f64,
 
     /// A smaller and shorter run of the same scene, for continuous integration.

@@ -118,6 +118,7 @@ impl Report {
         if run.windows() > first {
             recorder.window(run)?;
         }
+        recorder.last(run)?;
         progress.finish();
         Ok(recorder)
     }

@@ -251,3 +251,38 @@ fn a_full_disk_is_an_error_that_names_the_tape() {
     let error = (0..tape.frames()).cycle().take(1000).find_map(|number| full.frame(&tape.frame(number).unwrap()).err());
     assert!(error.unwrap().to_string().contains("/dev/full"));
 }
+
+/// A second run of the same name into the same folder is told so, and leaves the first alone.
+#[test]
+fn two_runs_do_not_write_one_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("drops", &options(folder.path())).unwrap();
+    let (mut run, _) = scene();
+    let mut recorder = report.recorder(&mut run, scenery()).unwrap();
+    let error = report.recorder(&mut scene().0, scenery()).err().unwrap();
+    assert!(matches!(error, TapeError::InUse { .. }) && error.to_string().contains("--out"), "{error}");
+    for _ in 0..10 {
+        run.advance().unwrap();
+        recorder.window(&mut run).unwrap();
+    }
+    assert_eq!(recorder.tape().unwrap().frames(), 3);
+    drop(recorder);
+    // What a run left that was cut short is no hindrance.
+    assert!(report.recorder(&mut run, scenery()).is_ok());
+}
+
+/// There is a frame a window at most, and always one of the end.
+#[test]
+fn the_end_of_a_run_is_on_its_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    for (fps, seconds, frames, rate) in [(24.0, 0.24, 7, 24.0), (0.01, 0.05, 2, 0.01), (1000.0, 0.05, 7, 120.0)] {
+        let report = Report::new("drops", &Options { fps, ..options(folder.path()) }).unwrap();
+        let (mut run, body) = scene();
+        let mut recorder = report.record(&mut run, seconds, scenery()).unwrap();
+        let mut tape = recorder.tape().unwrap();
+        assert_eq!((tape.frames(), tape.begin().frames_per_second), (frames, rate), "{fps} frames a second");
+        let last = tape.frame(frames - 1).unwrap();
+        let Placement::Rigid { position, .. } = last.surfaces[0] else { panic!("a rigid surface") };
+        assert_eq!((last.time, position), (run.time(), run.state(body).unwrap().position));
+    }
+}

@@ -1,6 +1,6 @@
 //! The file of a tape: written record by record, read back one at a time.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,12 @@ pub enum TapeError {
         path: PathBuf,
         /// What the system answered.
         source: io::Error,
+    },
+    /// Another run writes it now.
+    #[error("tape {} is being written by another run; give this one another folder (--out)", .path.display())]
+    InUse {
+        /// Of the tape.
+        path: PathBuf,
     },
     /// It is something else.
     #[error("{} is not a tape: it does not begin with \"partita tape\"", .path.display())]
@@ -99,10 +105,18 @@ impl TapeWriter {
     /// Begins a tape at `path`; what was there is replaced.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be made, or another process is writing it.
     pub fn create(path: &Path, begin: &Begin) -> Result<Self, TapeError> {
         let failed = |source| TapeError::File { path: path.into(), source };
-        let file = OpenOptions::new().write(true).create(true).truncate(true).open(path).map_err(failed)?;
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        match file.try_lock() {
+            // Devices and some file systems have no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+            Err(TryLockError::WouldBlock) => return Err(TapeError::InUse { path: path.into() }),
+        }
+        if file.metadata().map_err(failed)?.is_file() {
+            file.set_len(0).map_err(failed)?;
+        }
         let mut writer = Self { path: path.into(), file: BufWriter::with_capacity(1 << 18, file), payload: Vec::new() };
         writer.file.write_all(MAGIC).map_err(failed)?;
         writer.file.write_all(&VERSION.to_le_bytes()).map_err(failed)?;

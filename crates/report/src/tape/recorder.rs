@@ -79,7 +79,8 @@ impl Scenery {
             command: std::env::args().collect(),
             seed: options.seed,
             versions,
-            frames_per_second: options.fps,
+            // A frame a window at most.
+            frames_per_second: options.fps.min(1.0 / run.rate().dt()),
             start: run.time(),
             simulators,
             interfaces,
@@ -178,6 +179,14 @@ impl Recorder {
             self.frame(run)?;
         }
         Ok(())
+    }
+
+    /// Writes a last frame where the run is, if it has gone on since the last one.
+    ///
+    /// # Errors
+    /// The tape cannot be written.
+    pub fn last(&mut self, run: &mut Run) -> Result<(), TapeError> {
+        if run.windows() > self.inputs_from { self.frame(run) } else { Ok(()) }
     }
 
     /// Frames so far.
