@@ -152,18 +152,20 @@ impl Report {
         };
         let document = Document { example: &self.name, checks: &self.checks, figures: &self.figures };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
-        self.write_file("json", json.as_bytes(), &mut written)?;
-        drawn?;
-        if let Some(recorder) = recording {
-            let path = self.path("tape");
-            recorder.finish(json, &path)?;
-            written.push(path.clone());
-            let page = page(&mut Tape::open(&path)?)?;
-            page.notes.iter().for_each(|note| eprintln!("{}.html: {note}", self.name));
-            self.write_file("html", page.html.as_bytes(), &mut written)?;
-            self.write_exports(&path, &mut written)?;
-        }
-        Ok(written)
+        let told = self.write_file("json", json.as_bytes(), &mut written);
+        // A picture that could not be drawn or written does not cost the run its tape.
+        let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, &mut written));
+        drawn.and(told).and(taped).map(|()| written)
+    }
+
+    fn write_tape(&self, recorder: Recorder, json: String, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+        let path = self.path("tape");
+        recorder.finish(json, &path)?;
+        written.push(path.clone());
+        let page = page(&mut Tape::open(&path)?)?;
+        page.notes.iter().for_each(|note| eprintln!("{}.html: {note}", self.name));
+        self.write_file("html", page.html.as_bytes(), written)?;
+        self.write_exports(&path, written)
     }
 
     fn write_pictures(&mut self, recorder: &mut Recorder, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use partita::prelude::*;
-use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, TapeError};
+use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -124,4 +124,30 @@ fn a_folder_that_is_lost_during_the_run_fails_it() {
     fs::remove_dir_all(&out).unwrap();
     assert!(same(report.finish(recording), ExitCode::FAILURE));
     assert!(!out.exists());
+}
+
+/// A picture that cannot be written fails the run, and costs it neither its tape nor its page.
+#[test]
+fn a_picture_that_is_lost_leaves_the_tape() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("crates", &options(folder.path())).unwrap();
+    let recording = recorded(&report, scenery()).unwrap();
+    fs::create_dir(folder.path().join("crates.png")).unwrap();
+    assert!(same(report.finish(recording), ExitCode::FAILURE));
+    assert!(Tape::open(folder.path().join("crates.tape")).unwrap().end().is_some());
+    assert!(folder.path().join("crates.html").is_file());
+}
+
+/// Nobody writes through a link that lies where the tape is to be.
+#[test]
+#[cfg(unix)]
+fn a_link_in_the_tapes_place_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let victim = folder.path().join("victim");
+    fs::write(&victim, b"precious").unwrap();
+    std::os::unix::fs::symlink(&victim, folder.path().join("crates.tape.partial")).unwrap();
+    let report = Report::new("crates", &options(folder.path())).unwrap();
+    let error = recorded(&report, scenery()).err().unwrap().to_string();
+    assert!(error.contains("crates.tape.partial") && error.contains("link"), "{error}");
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
 }

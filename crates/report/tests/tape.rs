@@ -36,7 +36,7 @@ fn recorded(report: &Report) -> (Vec<u64>, Recorder) {
         if window % 7 == 0 {
             run.push(body, Wrench::force([0.0, 3.0, f64::from(window)])).unwrap();
         }
-        run.set_rate(Rate::hz(if window < 80 { 120.0 } else { 100.0 })).unwrap();
+        run.set_rate(Rate::hz(if window < 82 { 120.0 } else { 100.0 })).unwrap();
         run.advance().unwrap();
         recorder.window(&mut run).unwrap();
         hashes.push(hash(&mut run));
@@ -71,8 +71,8 @@ fn a_tape_tells_what_the_run_did() {
     assert!(begin.command[0].contains("tape") && begin.versions.iter().any(|(name, _)| name == "partita"));
     assert!(tape.end().unwrap().json.contains("\"picture is not blank\"") && tape.torn().is_none());
 
-    // 80 windows of 1/120 s and 80 of 1/100 s; a frame at the first window that ends at or after k/24 s.
-    let ends: Vec<f64> = (0..=160).map(|k| f64::from(k.min(80)) / 120.0 + f64::from((k - 80).max(0)) / 100.0).collect();
+    // 82 windows of 1/120 s and 78 of 1/100 s; a frame at the first window that ends at or after k/24 s.
+    let ends: Vec<f64> = (0..=160).map(|k| f64::from(k.min(82)) / 120.0 + f64::from((k - 82).max(0)) / 100.0).collect();
     let due = |k: usize| ends.iter().position(|end| end * 24.0 >= k as f64 - 1e-6).unwrap();
     assert_eq!(tape.frames(), 1 + (24.0 * ends[160] + 1e-6) as usize);
     let (mut run, body) = scene();

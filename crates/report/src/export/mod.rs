@@ -117,7 +117,8 @@ pub fn export(tape: &mut Tape, format: Format, folder: &Path) -> Result<PathBuf,
             match format {
                 Format::Obj => obj::write(&mut reel, &folder)?,
                 Format::Pc2 => pc2::write(&mut reel, &folder)?,
-                _ => vtk::write(&mut reel, &folder)?,
+                Format::Vtk => vtk::write(&mut reel, &folder)?,
+                Format::Usda | Format::Npz | Format::Csv => unreachable!("these are a file each"),
             }
             folder.finish()?;
         }
@@ -126,7 +127,8 @@ pub fn export(tape: &mut Tape, format: Format, folder: &Path) -> Result<PathBuf,
             match format {
                 Format::Usda => usda::write(&mut reel, &mut file)?,
                 Format::Npz => npz::write(&mut reel, &mut file)?,
-                _ => csv::write(&mut reel, &mut file)?,
+                Format::Csv => csv::write(&mut reel, &mut file)?,
+                Format::Obj | Format::Pc2 | Format::Vtk => unreachable!("these are a folder each"),
             }
             file.finish()?;
         }

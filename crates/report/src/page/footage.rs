@@ -9,6 +9,8 @@ use crate::{Begin, Frame, Numbers, Placement, Tape, TapeError};
 const FRAMES_PER_SECOND: f64 = 24.0;
 /// Vertices and particles of a frame that are shown.
 const VERTICES: usize = 50_000;
+/// Particles and vertices of deforming surfaces in all frames together: browsers hold no longer text than some 500 MB.
+const POINTS: usize = 30_000_000;
 /// Particles that are shown at least, beside surfaces however large.
 const PARTICLES: usize = 5_000;
 /// Points farther than this from the middle of what the camera frames are not shown, relative to the size of that: one
@@ -26,8 +28,12 @@ pub(super) struct Footage {
     pub numbers: Vec<(f64, Numbers)>,
     /// A frame shows at most so many particles.
     particles: usize,
-    /// Of each cloud every so-manieth point is shown.
+    /// Of each cloud every so-manieth point is shown, and every so-manieth frame.
     pub thinned: usize,
+    skipped: usize,
+    /// Particles, and vertices of deforming surfaces, in all frames; together at most so many.
+    held: [usize; 2],
+    most: usize,
     pub notes: Vec<String>,
 }
 
@@ -50,6 +56,11 @@ pub(super) enum Place {
 
 impl Footage {
     pub fn of(tape: &mut Tape) -> Result<Self, TapeError> {
+        Self::within(tape, POINTS)
+    }
+
+    /// With at most so many points in all frames.
+    fn within(tape: &mut Tape, most: usize) -> Result<Self, TapeError> {
         let view = tape.begin().camera.view(16, 9);
         let (origin, radius) = view.map_or((Vector3::zeros(), 1.0), |view| (view.origin, f64::from(view.radius)));
         let reach = (REACH * radius) as f32;
@@ -58,12 +69,14 @@ impl Footage {
         let vertices: usize = shown.map(|taped| taped.surface.vertices.len()).sum();
         let particles = VERTICES.saturating_sub(vertices).max(PARTICLES);
         let (frames, numbers, notes) = (vec![], vec![], vec![]);
-        let mut footage = Self { origin, reach, frames, numbers, particles, thinned: 1, notes };
+        let mut footage =
+            Self { origin, reach, frames, numbers, particles, thinned: 1, skipped: 1, held: [0; 2], most, notes };
         let last = tape.frames().saturating_sub(1);
         for number in 0..tape.frames() {
             let frame = tape.frame(number)?;
             // A window may end a rounding error before a frame's time.
-            let due = (frame.time - begin.start) * FRAMES_PER_SECOND >= footage.frames.len() as f64 - 1e-6;
+            let rate = FRAMES_PER_SECOND / footage.skipped as f64;
+            let due = (frame.time - begin.start) * rate >= footage.frames.len() as f64 - 1e-6;
             if due || number == last {
                 footage.take(&begin, &frame);
             }
@@ -93,27 +106,54 @@ impl Footage {
             clouds: frame.clouds.iter().map(thin).collect(),
             forces: frame.forces.iter().map(force).collect(),
         });
+        let [particles, vertices] = self.frames.last().map_or([0; 2], |frame| [frame.particles(), frame.vertices()]);
+        self.held = [self.held[0] + particles, self.held[1] + vertices];
         while self.frames.last().is_some_and(|frame| frame.particles() > self.particles) {
             self.thin();
         }
+        while self.held[0] + self.held[1] > self.most && self.frames.len() > 1 {
+            if self.held[0] > self.held[1] { self.thin() } else { self.skip() }
+        }
+    }
+
+    /// Counts anew what all frames hold.
+    fn count(&mut self) {
+        self.held[0] = self.frames.iter().map(Shown::particles).sum();
+        self.held[1] = self.frames.iter().map(Shown::vertices).sum();
+    }
+
+    /// Leaves out every second frame.
+    fn skip(&mut self) {
+        self.skipped *= 2;
+        let mut number = 0;
+        self.frames.retain(|_| {
+            number += 1;
+            number % 2 == 1
+        });
+        self.count();
     }
 
     fn near(&self, x: &[f64; 3]) -> Point {
         [0, 1, 2].map(|k| (x[k] - self.origin[k]) as f32)
     }
 
-    /// Leaves out every second particle of all frames so far, the same in each.
+    /// Leaves out every second particle of all frames so far.
     fn thin(&mut self) {
         self.thinned *= 2;
         for cloud in self.frames.iter_mut().flat_map(|frame| &mut frame.clouds) {
             *cloud = cloud.iter().step_by(2).copied().collect();
         }
+        self.count();
     }
 
     fn note(&mut self, vertices: usize) {
         if self.thinned > 1 {
             let shown = format!("decimated: one free particle in {} is shown", self.thinned);
             self.notes.push(format!("{shown}, so that a frame has at most {} of them", self.particles));
+        }
+        if self.skipped > 1 {
+            let rate = FRAMES_PER_SECOND / self.skipped as f64;
+            self.notes.push(format!("decimated: {rate} frames a second are shown, so that browsers can hold the page"));
         }
         if vertices > VERTICES {
             self.notes.push(format!("surfaces of {vertices} vertices are shown whole; slow machines may stutter"));
@@ -124,5 +164,31 @@ impl Footage {
 impl Shown {
     fn particles(&self) -> usize {
         self.clouds.iter().map(Vec::len).sum()
+    }
+
+    /// Of deforming surfaces.
+    fn vertices(&self) -> usize {
+        let count = |place: &Place| if let Place::Deformed(vertices) = place { vertices.len() } else { 0 };
+        self.surfaces.iter().map(count).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synthetic::{begin, tape};
+
+    /// A deforming square in each of 240 frames: 960 vertices. With room for 300 of them every fourth frame is shown, the
+    /// first and the last among them, and a note says so.
+    #[test]
+    fn a_long_run_is_shown_by_fewer_frames() {
+        let square = crate::synthetic::square("cloth", 1.0, true);
+        let vertices = square.surface.vertices.clone();
+        let frames = (0..240).map(|_| vec![Placement::Deformed(vertices.clone())]);
+        let footage = Footage::within(&mut tape(&begin(24.0, vec![square]), frames), 300).unwrap();
+        let times: Vec<f64> = footage.frames.iter().map(|frame| frame.time).collect();
+        assert!(footage.frames.iter().map(Shown::vertices).sum::<usize>() <= 300);
+        assert_eq!((times.len(), times[0], times[1], *times.last().unwrap()), (61, 0.0, 4.0 / 24.0, 239.0 / 24.0));
+        assert!(footage.notes[0].starts_with("decimated: 6 frames a second"), "{:?}", footage.notes);
     }
 }

@@ -86,6 +86,8 @@ struct Charts {
     potential: Vec<Vec<Option<f32>>>,
     work: Vec<f32>,
     momentum_error: Vec<Option<f32>>,
+    /// |Σ pending| of all interfaces.
+    pending: Vec<f32>,
     gap: Vec<f32>,
     passes: Vec<f32>,
     iterations: Vec<Vec<f32>>,
@@ -220,12 +222,19 @@ impl Charts {
             potential: energy(1),
             work: column(&|n| n.work),
             momentum_error: numbers.iter().map(|(_, n)| n.momentum_error.map(|error| error as f32)).collect(),
+            pending: column(&pending),
             gap: column(&|n| n.gap),
             passes: column(&|n| n.passes),
             iterations: (0..begin.simulators.len()).map(iterations).collect(),
             stages: stages(begin, numbers),
         }
     }
+}
+
+/// What followers reported and leaders have not felt yet, summed over all interfaces `[N s]`.
+fn pending(numbers: &Numbers) -> f64 {
+    let sum = |k: usize| numbers.impulses.iter().map(|[_, _, pending]| pending[k]).sum::<f64>();
+    (sum(0).powi(2) + sum(1).powi(2) + sum(2).powi(2)).sqrt()
 }
 
 /// By simulator and stage, in the order in which they turn up; the coupling itself last.

@@ -9,7 +9,7 @@ function plots(header) {
   const { times } = charts;
   return [
     { title: "Energy", unit: "J", times, series: energies(charts, simulators) },
-    { title: "Momentum error", unit: "N s", times, series: [{ name: "error", values: charts.momentum_error }], log: true },
+    { title: "Momentum error", unit: "N s", times, series: [{ name: "simulators' own error", values: charts.momentum_error }, { name: "on its way between them", values: charts.pending }], log: true },
     { title: "Coupling gap", unit: "m", times, series: [{ name: "largest gap", values: charts.gap }], log: true },
     { title: "Energy of the coupling", unit: "J", times, series: [{ name: "put in", values: charts.work }] },
     { title: "Iterations a window", unit: "", times, series: iterations(charts, simulators) },

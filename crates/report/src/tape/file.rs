@@ -108,6 +108,10 @@ impl TapeWriter {
     /// The file cannot be made, or another process is writing it.
     pub fn create(path: &Path, begin: &Begin) -> Result<Self, TapeError> {
         let failed = |source| TapeError::File { path: path.into(), source };
+        if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
+            let source = io::Error::new(io::ErrorKind::AlreadyExists, "a link of this name is in the way");
+            return Err(failed(source));
+        }
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(failed)?;
         match file.try_lock() {
             // Devices and some file systems have no locks.

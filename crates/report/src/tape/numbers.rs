@@ -9,8 +9,8 @@ pub struct Numbers {
     pub energies: Vec<Option<[f64; 2]>>,
     /// Energy that the couplings have put in since the begin `[J]`.
     pub work: f64,
-    /// |p − p₀ − external − used + got| of the simulators that know what acts on them from outside, added up `[N s]`;
-    /// `None` where there is none.
+    /// |Σ p − p₀ − external − given + got| over the simulators that know what acts on them from outside, `given` being
+    /// the impulse of all loads on them: their own errors, whatever the coupling loses `[N s]`. `None` where there is none.
     pub momentum_error: Option<f64>,
     /// Largest distance of an attached handle from its carrier in these windows `[m]`.
     pub gap: f64,

@@ -76,7 +76,7 @@ impl Scenery {
         let versions = vec![("partita".into(), env!("CARGO_PKG_VERSION").into()), ("machine".into(), machine)];
         let begin = Begin {
             name: name.into(),
-            command: std::env::args().collect(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             seed: options.seed,
             versions,
             // A frame a window at most.
@@ -118,15 +118,17 @@ pub struct Recorder {
     before: Before,
     /// First window that no frame has the inputs of.
     inputs_from: u64,
-    /// Windows that were taken when it last looked.
+    /// Windows that were taken when it last looked, and the time then `[s]`.
     windows: u64,
+    time: f64,
 }
 
 /// Over the windows since the last frame.
 #[derive(Default)]
 struct Sums {
     windows: u64,
-    /// In the order of [`Run::loads`].
+    seconds: f64,
+    /// Loads times the length of their windows, in the order of [`Run::loads`] [N s, N m s].
     loads: Vec<Wrench>,
     gap: f64,
     load_change: f64,
@@ -157,7 +159,19 @@ impl Recorder {
         let mut before = Before::default();
         (before.stages, before.coupling) = clocks(run);
         before.momenta = momenta(run, &begin)?;
-        let mut recorder = Self { path, writer, begin, still, frames: 0, stride, sums, before, inputs_from, windows };
+        let mut recorder = Self {
+            path,
+            writer,
+            begin,
+            still,
+            frames: 0,
+            stride,
+            sums,
+            before,
+            inputs_from,
+            windows,
+            time: run.time(),
+        };
         recorder.frame(run)?;
         Ok(recorder)
     }
@@ -172,7 +186,7 @@ impl Recorder {
             return Err(TapeError::NotNext { path, found, expected });
         }
         self.windows += 1;
-        self.sums.add(run);
+        self.sums.add(run, run.time() - std::mem::replace(&mut self.time, run.time()));
         let elapsed = run.time() - self.begin.start;
         // A window may end a rounding error before a frame's time.
         if elapsed * self.begin.frames_per_second >= self.frames as f64 - 1e-6 {
@@ -321,9 +335,11 @@ fn clocks(run: &Run) -> (Vec<Vec<(String, f64)>>, f64) {
 }
 
 impl Sums {
-    fn add(&mut self, run: &Run) {
+    /// A window of `dt` `[s]`.
+    fn add(&mut self, run: &Run, dt: f64) {
         let Some(window) = run.last_window() else { return };
         self.windows += 1;
+        self.seconds += dt;
         self.gap = self.gap.max(window.gap);
         self.load_change = self.load_change.max(window.load_change);
         self.passes += u64::from(window.passes);
@@ -331,15 +347,15 @@ impl Sums {
         self.iterations.iter_mut().zip(&window.iterations).for_each(|(sum, &n)| *sum += u64::from(n));
         for (i, load) in run.loads().enumerate() {
             match self.loads.get_mut(i) {
-                Some(sum) => *sum += load.load,
-                None => self.loads.push(load.load),
+                Some(sum) => *sum += load.load.scaled(dt),
+                None => self.loads.push(load.load.scaled(dt)),
             }
         }
     }
 
     /// Means over the windows, at the handles as they are now.
     fn forces(&self, run: &Run) -> Vec<Force> {
-        let share = 1.0 / self.windows.max(1) as f64;
+        let share = if self.seconds > 0.0 { 1.0 / self.seconds } else { 0.0 };
         let means = run.loads().zip(&self.loads).map(|(load, sum)| (load, sum.scaled(share)));
         means
             .filter(|(_, mean)| *mean != Wrench::ZERO)
