@@ -3,7 +3,7 @@
 mod common;
 
 use common::{hanging_chain, hash};
-use partita::{RunSnapshot, prelude::*};
+use partita::{RunSnapshot, prelude::*, simulator::Inputs};
 
 const NAMES: [&str; 2] = ["support", "chain"];
 
@@ -116,4 +116,30 @@ fn snapshots_of_another_scene_are_refused() {
     assert!(error.contains("chain") && error.contains("changed"), "{error}");
     assert_eq!(hash(&mut other, &NAMES), before);
     other.restore(&saved).unwrap();
+}
+
+/// Seconds are counted from where the saved run began, and what was pushed before a window is played does not join it.
+#[test]
+fn a_restored_run_began_when_the_saved_one_did() {
+    let built = |settled: bool| {
+        let mut mass = common::free_mass("mass", 2.0);
+        if settled {
+            mass.step(0.5, Inputs::NONE).unwrap();
+        }
+        let handle = mass.mass();
+        let mut scene = Scene::new(Rate::hz(64));
+        scene.add(mass);
+        (scene.build().unwrap(), handle)
+    };
+    let ((mut run, handle), (mut other, _)) = (built(true), built(false));
+    run.for_seconds(0.25).unwrap();
+    let saved = run.save().unwrap();
+    run.push(handle, Wrench::force([1.0, 0.0, 0.0])).unwrap();
+    run.advance().unwrap();
+
+    other.restore(&saved).unwrap();
+    other.push(handle, Wrench::force([9.0, 9.0, 9.0])).unwrap();
+    other.play(&run.inputs_since(saved.window())[0]).unwrap();
+    assert_eq!((other.time(), other.report().simulated), (0.75 + 1.0 / 64.0, 0.25 + 1.0 / 64.0));
+    assert_eq!(hash(&mut other, &["mass"]), hash(&mut run, &["mass"]));
 }

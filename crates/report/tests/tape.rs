@@ -96,6 +96,7 @@ fn a_tape_tells_what_the_run_did() {
         let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
         assert_eq!(frame.numbers.energies[0], Some([ledger.kinetic, ledger.potential]));
         assert_eq!(frame.numbers.impulses[0][1][1], run.ledgers()[0].got.linear[1]);
+        assert_eq!(frame.numbers.work, run.ledgers()[0].work);
         // Both know what acts on them: what is left is rounding of impulses of the order of 10 N s.
         assert!(frame.numbers.momentum_error.unwrap() < 1e-12, "{:?}", frame.numbers.momentum_error);
     }
@@ -113,14 +114,15 @@ fn forces_are_means_over_their_frame() {
     let mut before = tape.frame(0).unwrap();
     for number in 1..tape.frames() {
         let frame = tape.frame(number).unwrap();
-        // The loads for the next windows: what was got in these.
-        let got = frame.numbers.impulses[0][1][1] - before.numbers.impulses[0][1][1];
-        let mean: f64 = frame.forces.iter().map(|force| force.force[1]).sum();
+        // The loads for the next windows: what was got in these, force and torque.
         let time = frame.time - before.time;
-        assert!(
-            (mean * time - got).abs() < 1e-9 * got.abs().max(1.0),
-            "frame {number}: {mean} N over {time} s, {got} N s"
-        );
+        for k in 0..6 {
+            let got = frame.numbers.impulses[0][1][k] - before.numbers.impulses[0][1][k];
+            let part = |force: &partita_report::Force| [force.force, force.torque].as_flattened()[k];
+            let mean: f64 = frame.forces.iter().map(part).sum();
+            let (found, bound) = (mean * time, 1e-9 * got.abs().max(1.0));
+            assert!((found - got).abs() < bound, "frame {number}, part {k}: {mean} over {time} s, got {got}");
+        }
         before = frame;
     }
 }
@@ -285,4 +287,47 @@ fn the_end_of_a_run_is_on_its_tape() {
         let Placement::Rigid { position, .. } = last.surfaces[0] else { panic!("a rigid surface") };
         assert_eq!((last.time, position), (run.time(), run.state(body).unwrap().position));
     }
+}
+
+/// Two bodies tied to each other under loads that change: the gap of a frame is the largest of its
+/// windows, and iterations and passes are means over them.
+#[test]
+fn numbers_are_of_all_windows_of_their_frame() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("drops", &options(folder.path())).unwrap();
+    let mut leader = RigidBodies::new("leader");
+    let hook = leader.add("hook", Body::dynamic(Shape::ball(0.2)).mass(5.0)).unwrap();
+    let mut follower = RigidBodies::new("follower");
+    let bob = follower.add("bob", Body::dynamic(Shape::ball(0.1)).mass(1.0)).unwrap();
+    let mut scene = Scene::new(Rate::hz(120));
+    scene.scheme(Relaxed::default()).attach(bob, hook);
+    scene.add(leader).add(follower);
+    let mut run = scene.build().unwrap();
+    let mut recorder = report.recorder(&mut run, scenery()).unwrap();
+    let mut windows = Vec::new();
+    for window in 0..40 {
+        let turn = f64::from(window);
+        run.push(hook, Wrench { linear: [30.0 * turn.sin(), 0.0, 10.0], angular: [turn.cos(), 0.0, 2.0] }).unwrap();
+        windows.push(run.advance().unwrap());
+        recorder.window(&mut run).unwrap();
+    }
+    let mut tape = recorder.tape().unwrap();
+    let mut varied = false;
+    for number in 1..tape.frames() {
+        let (frame, before) = (tape.frame(number).unwrap(), tape.frame(number - 1).unwrap());
+        let own = &windows[before.window as usize..frame.window as usize];
+        let largest = |of: fn(&partita::WindowReport) -> f64| own.iter().map(of).fold(0.0, f64::max);
+        assert_eq!(frame.numbers.gap, largest(|window| window.gap));
+        assert_eq!(frame.numbers.load_change, largest(|window| window.load_change));
+        let mean = |of: &dyn Fn(&partita::WindowReport) -> u32| {
+            own.iter().map(|window| f64::from(of(window))).sum::<f64>() / own.len() as f64
+        };
+        assert_eq!(frame.numbers.passes, mean(&|window| window.passes));
+        assert_eq!(
+            frame.numbers.iterations,
+            [mean(&|window| window.iterations[0]), mean(&|window| window.iterations[1])]
+        );
+        varied |= own.last().is_some_and(|last| last.gap < frame.numbers.gap);
+    }
+    assert!(varied, "the largest gap is not always that of the last window");
 }
