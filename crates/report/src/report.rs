@@ -9,7 +9,7 @@ use partita::Run;
 use crate::checks::{Document, table};
 use crate::mp4::Mp4;
 use crate::pictures::{Settings, develop, film_rate};
-use crate::write::{prepare_folder, write_atomically};
+use crate::write::{names_files, prepare_folder, write_atomically};
 use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page};
 
 /// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
@@ -39,8 +39,7 @@ impl Report {
     /// A name unfit for a file, a folder that cannot be made or written to, or something under the name of an export
     /// that is none.
     pub fn new(name: &str, options: &Options) -> Result<Self, ReportError> {
-        let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > 100 || !name.chars().all(fit) {
+        if !names_files(name) {
             return Err(ReportError::Name { name: name.into() });
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };

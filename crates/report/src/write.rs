@@ -29,6 +29,12 @@ fn write_and_rename(partial: &Path, path: &Path, bytes: &[u8]) -> io::Result<()>
     fs::rename(partial, path)
 }
 
+/// Whether the names of a run's files can begin with this: 1 to 100 letters, digits, `-` or `_`.
+pub(crate) fn names_files(name: &str) -> bool {
+    let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=100).contains(&name.len()) && name.chars().all(fit)
+}
+
 /// Makes the folder if need be, and proves that files of this name can be written into it.
 pub(crate) fn prepare_folder(folder: &Path, names: &[PathBuf]) -> Result<(), ReportError> {
     let refused = |source| ReportError::Folder { folder: folder.into(), source };

@@ -23,8 +23,7 @@ impl<'a> Reel<'a> {
     /// Checks what does not change over the run.
     pub fn new(tape: &'a mut Tape) -> Result<Self, ExportError> {
         let begin = tape.begin().clone();
-        let fit = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if begin.name.is_empty() || begin.name.len() > 100 || !begin.name.chars().all(fit) {
+        if !crate::write::names_files(&begin.name) {
             return Err(ExportError::Name { name: begin.name });
         }
         let reel = Self { tape, begin, next: 0, time: f64::NEG_INFINITY, first: 0.0 };
