@@ -70,6 +70,7 @@ mod report;
 mod shade;
 mod shadow;
 mod storyboard;
+mod strain;
 #[cfg(test)]
 mod synthetic;
 mod tape;

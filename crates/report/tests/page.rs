@@ -229,6 +229,42 @@ fn poses_and_forces_come_back_in_single_precision() {
     assert_eq!(forces[4..7], [1.0, 1.0, -0.1]);
 }
 
+/// Strain is that of the simulator's own positions in the very frame, however coarse the page's are: a cloth that only
+/// turns and travels has none at all, one that grows by 1 % a frame has that everywhere.
+#[test]
+fn rigid_motions_are_not_strained_and_growth_is() {
+    let place = |i: usize| [(i / 9) as f64 * 0.01, 0.5, (i % 9) as f64 * 0.01];
+    let cells = (0..8).flat_map(|i| (0..8).map(move |j| 9 * i + j));
+    let triangles: Vec<[u32; 3]> = cells.flat_map(|a: u32| [[a, a + 1, a + 10], [a, a + 10, a + 9]]).collect();
+    let moved = |f: usize, i: usize, growth: f64| {
+        let ([x, y, z], angle) = (place(i).map(|x| x * (1.0 + growth * f as f64)), 0.3 * f as f64);
+        away([x * angle.cos() - y * angle.sin() + f as f64, x * angle.sin() + y * angle.cos(), z])
+    };
+    let cloth = |name: &str| surface(name, (0..81).map(|i| away(place(i))).collect(), triangles.clone(), false);
+    let surfaces = vec![cloth("stiff"), cloth("growing")];
+    let frames = (0..6).map(|f| Frame {
+        time: f as f64 / 24.0,
+        surfaces: [0.0, 0.01].map(|growth| Placement::Deformed((0..81).map(|i| moved(f, i, growth)).collect())).into(),
+        clouds: vec![vec![]],
+        ..Frame::default()
+    });
+    let page = page_of(&Begin { surfaces, ..begin("moving") }, frames);
+
+    let header = header(&page);
+    let scale = header["strain_scale"].as_f64().unwrap();
+    assert_eq!(scale, 0.1);
+    assert!(section(&page, &header["surfaces"][0]["strains"]).iter().all(|&code| code == 0));
+    let (codes, mut sums) = (section(&page, &header["surfaces"][1]["strains"]), vec![0u8; 81]);
+    assert_eq!(codes.len(), 6 * 81);
+    for (f, codes) in codes.chunks(81).enumerate() {
+        for (sum, code) in sums.iter_mut().zip(codes) {
+            *sum = sum.wrapping_add(*code);
+            let error = f64::from(*sum as i8) / 63.0 * scale - 0.01 * f as f64;
+            assert!(error.abs() < 0.501 * scale / 63.0, "off by {error} in frame {f}");
+        }
+    }
+}
+
 /// The browser is told to fetch nothing, and there is nothing it could fetch.
 #[test]
 fn a_page_is_one_file_of_less_than_a_megabyte_and_its_data() {

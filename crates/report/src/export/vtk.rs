@@ -2,7 +2,7 @@
 //!
 //! | file                | array       | at      | what                                                              |
 //! |---------------------|-------------|---------|-------------------------------------------------------------------|
-//! | `surfaces_0000.vtp` | `strain`    | points  | largest relative change of an edge's length against rest `[-]`; 0 on what is rigid |
+//! | `surfaces_0000.vtp` | `strain`    | points  | largest relative change of an edge's length since the surface's first shape `[-]`; 0 on what is rigid |
 //! |                     | `simulator` | points  | which one, as an index into `simulators`                          |
 //! |                     | `surface`   | points  | which one, as an index into `surfaces`; -1 for particles          |
 //! | `forces_0000.vtp`   | `force`     | handles | mean of the coupling since the last frame `[N]`                   |
@@ -14,9 +14,8 @@
 use super::place::PartialFolder;
 use super::reel::Reel;
 use super::{ExportError, line};
-use crate::{Begin, Frame, Placement};
+use crate::{Begin, Frame, Placement, strain::strains};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use partita::simulator::Surface;
 
 /// `NAME.pvd`, `surfaces_0000.vtp`, `forces_0000.vtp` and so on.
 pub(super) fn is_own(name: &str) -> bool {
@@ -61,7 +60,10 @@ fn surfaces(begin: &Begin, titles: &[String], frame: &Frame) -> String {
     for (number, (taped, placement)) in begin.surfaces.iter().zip(&frame.surfaces).enumerate() {
         let (first, vertices) = (poly.points.len(), placement.vertices(&taped.surface));
         poly.triangles.extend(taped.surface.triangles.iter().map(|t| t.map(|i| (first + i as usize) as i64)));
-        strain.extend(strains(&taped.surface, placement));
+        strain.extend(match placement {
+            Placement::Deformed(vertices) => strains(&taped.surface, vertices),
+            Placement::Rigid { .. } => vec![0.0; vertices.len()],
+        });
         simulator.extend(vec![taped.simulator as i64; vertices.len()]);
         surface.extend(vec![number as i64; vertices.len()]);
         poly.points.extend(vertices);
@@ -93,29 +95,6 @@ fn forces(begin: &Begin, frame: &Frame) -> String {
         ..Poly::default()
     };
     poly.text(frame.time)
-}
-
-/// By vertex, (l - l0) / l0 of that of its edges where it is largest in size `[-]`.
-fn strains(surface: &Surface, placement: &Placement) -> Vec<f64> {
-    let mut strains = vec![0.0f64; surface.vertices.len()];
-    let Placement::Deformed(vertices) = placement else { return strains };
-    let length = |x: &[[f64; 3]], i: usize, j: usize| {
-        let squares = (0..3).map(|k| (x[j][k] - x[i][k]).powi(2));
-        squares.sum::<f64>().sqrt()
-    };
-    for corners in &surface.triangles {
-        for k in 0..3 {
-            let (i, j) = (corners[k] as usize, corners[(k + 1) % 3] as usize);
-            let (l, l0) = (length(vertices, i, j), length(&surface.vertices, i, j));
-            let strain = if l0 > 0.0 { (l - l0) / l0 } else { 0.0 };
-            for end in [i, j] {
-                if strain.abs() > strains[end].abs() {
-                    strains[end] = strain;
-                }
-            }
-        }
-    }
-    strains
 }
 
 impl Poly {

@@ -1,6 +1,8 @@
 // The data of the page: the header (see header.rs) and the sections of the blob (blob.rs, tracks.rs).
 
 const HIDDEN = 65535;
+/** Code of a strain at the end of the scale (shades.rs). */
+const STRAIN_END = 63;
 
 const readHeader = () => JSON.parse(document.getElementById("header").textContent);
 
@@ -42,6 +44,14 @@ function readPoses(bytes) {
   const bits = words(bytes);
   for (let i = 7; i < bits.length; i++) bits[i] ^= bits[i - 7];
   return new Float32Array(bits.buffer);
+}
+
+/** Strains of a surface: a byte a vertex and frame, written as its difference from the frame before (shades.rs). */
+function readStrains(bytes, vertices) {
+  // Surfaces with the same strains share the section.
+  const codes = Int8Array.from(bytes);
+  for (let i = vertices; i < codes.length; i++) codes[i] += codes[i - vertices];
+  return codes;
 }
 
 /** Positions over time of a cloud or deforming surface. */

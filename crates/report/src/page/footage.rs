@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use super::tracks::Point;
-use crate::{Begin, Frame, Numbers, Placement, Tape, TapeError};
+use crate::{Begin, Frame, Numbers, Placement, Tape, TapeError, strain::strains};
 
 /// Frames by second of simulated time; the viewer moves smoothly between them.
 const FRAMES_PER_SECOND: f64 = 24.0;
@@ -49,7 +49,10 @@ pub(super) struct Shown {
 /// Where a surface is.
 pub(super) enum Place {
     Rigid([f32; 7]),
-    Deformed(Vec<Point>),
+    Deformed {
+        vertices: Vec<Point>,
+        strains: Vec<f32>,
+    },
     /// It is recorded but not shown.
     Hidden,
 }
@@ -93,7 +96,10 @@ impl Footage {
                 let ([x, y, z], [i, j, k, w]) = (self.near(position), orientation.map(|q| q as f32));
                 Place::Rigid([x, y, z, i, j, k, w])
             }
-            Placement::Deformed(vertices) => Place::Deformed(vertices.iter().map(|x| self.near(x)).collect()),
+            Placement::Deformed(vertices) => Place::Deformed {
+                vertices: vertices.iter().map(|x| self.near(x)).collect(),
+                strains: strains(&taped.surface, vertices).into_iter().map(|strain| strain as f32).collect(),
+            },
         };
         let force = |force: &crate::Force| {
             let ([x, y, z], [fx, fy, fz]) = (self.near(&force.position), force.force.map(|f| f as f32));
@@ -168,7 +174,7 @@ impl Shown {
 
     /// Of deforming surfaces.
     fn vertices(&self) -> usize {
-        let count = |place: &Place| if let Place::Deformed(vertices) = place { vertices.len() } else { 0 };
+        let count = |place: &Place| if let Place::Deformed { vertices, .. } = place { vertices.len() } else { 0 };
         self.surfaces.iter().map(count).sum()
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::blob::Blob;
 use super::footage::{Footage, Place};
+use super::shades::Shades;
 use super::tracks::{Encoder, Grid, Point};
 use crate::{Begin, Camera, Finish, Look, Numbers, Tape};
 
@@ -22,6 +23,8 @@ pub(super) struct Header {
     origin: [f64; 3],
     ground: Option<f64>,
     camera: Camera,
+    /// Strain at the ends of the scale of colours `[-]`.
+    strain_scale: f64,
     surfaces: Vec<SurfaceHeader>,
     clouds: Vec<CloudHeader>,
     forces: ForcesHeader,
@@ -51,6 +54,8 @@ struct SurfaceHeader {
     /// Section of the poses, seven numbers a frame; `None` where it deforms.
     poses: Option<usize>,
     track: Option<TrackHeader>,
+    /// Section of the strains, a byte a vertex and frame; `None` where it does not deform.
+    strains: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -108,6 +113,7 @@ impl Header {
         let counts = footage.frames.iter().map(|frame| frame.forces.len()).collect();
         let forces = footage.frames.iter().flat_map(|frame| frame.forces.as_flattened());
         let forces = ForcesHeader { counts, section: blob.put_words(forces.map(|x| x.to_bits())) };
+        let shades = Shades::of(&footage.frames);
         Self {
             name: begin.name.clone(),
             command: begin.command.clone(),
@@ -119,7 +125,8 @@ impl Header {
             origin: footage.origin.into(),
             ground: begin.ground,
             camera: begin.camera,
-            surfaces: surfaces(begin, footage, blob),
+            strain_scale: shades.scale,
+            surfaces: surfaces(begin, footage, &shades, blob),
             clouds: clouds(begin, footage, blob),
             forces,
             charts: Charts::of(begin, &footage.numbers),
@@ -136,7 +143,7 @@ impl Header {
     }
 }
 
-fn surfaces(begin: &Begin, footage: &Footage, blob: &mut Blob) -> Vec<SurfaceHeader> {
+fn surfaces(begin: &Begin, footage: &Footage, shades: &Shades, blob: &mut Blob) -> Vec<SurfaceHeader> {
     let mut headers = Vec::new();
     for (i, taped) in begin.surfaces.iter().enumerate() {
         let (Some(look), surface) = (taped.look, &taped.surface) else { continue };
@@ -154,10 +161,11 @@ fn surfaces(begin: &Begin, footage: &Footage, blob: &mut Blob) -> Vec<SurfaceHea
             poses: rigid.then(|| poses(i, footage, blob)),
             track: (!rigid).then(|| {
                 track(footage, blob, |frame| match &footage.frames[frame].surfaces[i] {
-                    Place::Deformed(vertices) => vertices,
+                    Place::Deformed { vertices, .. } => vertices,
                     _ => &[],
                 })
             }),
+            strains: (!rigid).then(|| blob.put(shades.codes(&footage.frames, i))),
         });
     }
     headers

@@ -57,8 +57,8 @@ function showScene(header, sections, player) {
 
   const pose = () => {
     const { i, t } = player.place();
-    const place = `${i} ${t} ${renderer.strain}`;
-    if (place !== posed) scene.pose(i, t, renderer.strain);
+    const place = `${i} ${t}`;
+    if (place !== posed) scene.pose(i, t);
     posed = place;
   };
   const draw = () => {
@@ -99,6 +99,16 @@ function showScene(header, sections, player) {
     positionsOf(name) {
       pose();
       return [...scene.surfaces, ...scene.clouds].find((one) => one.name === name)?.worldPositions().slice();
+    },
+    /** Where on the canvas a place of the scene is seen, from its lower left corner. */
+    pixelOf([x, y, z]) {
+      const m = orbit.camera(canvas.height).viewProjection;
+      const [u, v, w] = [0, 1, 3].map((k) => m[k] * x + m[4 + k] * y + m[8 + k] * z + m[12 + k]);
+      return [(0.5 + (0.5 * u) / w) * canvas.width, (0.5 + (0.5 * v) / w) * canvas.height].map(Math.floor);
+    },
+    strainOf(name) {
+      pose();
+      return scene.surfaces.find((one) => one.name === name)?.strain?.slice();
     },
     pixels() {
       stale = true;

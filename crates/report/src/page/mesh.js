@@ -1,4 +1,4 @@
-// Triangles ready to be drawn: normals, strain, what is a box.
+// Triangles ready to be drawn: normals, what is a box.
 
 /** Edges of bodies with a smaller angle between their faces are shaded as one smooth surface. */
 const CREASE = (35 * Math.PI) / 180;
@@ -51,41 +51,6 @@ function smoothNormals(positions, triangles, normals) {
   for (let i = 0; i < normals.length; i += 3) {
     const length = Math.sqrt(normals[i] ** 2 + normals[i + 1] ** 2 + normals[i + 2] ** 2) || 1;
     normals[i] /= length; normals[i + 1] /= length; normals[i + 2] /= length;
-  }
-}
-
-/** Edges of a mesh, each once: pairs of vertices, and their lengths at rest. */
-function restEdges(vertices, triangles) {
-  const n = vertices.length / 3;
-  const keys = new Set();
-  for (let f = 0; f < triangles.length; f += 3) {
-    for (let k = 0; k < 3; k++) {
-      const i = triangles[f + k], j = triangles[f + ((k + 1) % 3)];
-      keys.add(Math.min(i, j) * n + Math.max(i, j));
-    }
-  }
-  const pairs = new Uint32Array(2 * keys.size), lengths = new Float32Array(keys.size);
-  let e = 0;
-  for (const key of keys) {
-    const i = Math.floor(key / n), j = key % n;
-    pairs[2 * e] = i;
-    pairs[2 * e + 1] = j;
-    lengths[e++] = norm(sub(corner(vertices, i), corner(vertices, j)));
-  }
-  return { pairs, lengths };
-}
-
-/** By vertex the relative change of length, with its sign, of that edge which changed most, into `strain`. */
-function edgeStrain(positions, { pairs, lengths }, strain) {
-  strain.fill(0);
-  for (let e = 0; e < lengths.length; e++) {
-    const i = pairs[2 * e], j = pairs[2 * e + 1];
-    const x = positions[3 * i] - positions[3 * j];
-    const y = positions[3 * i + 1] - positions[3 * j + 1];
-    const z = positions[3 * i + 2] - positions[3 * j + 2];
-    const change = lengths[e] > 0 ? Math.sqrt(x * x + y * y + z * z) / lengths[e] - 1 : 0;
-    if (Math.abs(change) > Math.abs(strain[i])) strain[i] = change;
-    if (Math.abs(change) > Math.abs(strain[j])) strain[j] = change;
   }
 }
 

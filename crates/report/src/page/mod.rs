@@ -4,6 +4,7 @@
 //! |----------------------------------------------|---------------|
 //! | which frames and points are shown            | `footage.rs`  |
 //! | positions as whole numbers that deflate well | `tracks.rs`   |
+//! | strain likewise                              | `shades.rs`   |
 //! | all binary data, deflated, as text           | `blob.rs`     |
 //! | everything else, as JSON                     | `header.rs`   |
 //! | the viewer                                   | `*.js`, `page.css`, `page.html` |
@@ -16,6 +17,7 @@
 mod blob;
 mod footage;
 mod header;
+mod shades;
 mod tracks;
 
 use crate::{Tape, TapeError};

@@ -2,8 +2,8 @@
 
 /** A body, or a deforming surface. */
 class SurfaceItem {
-  constructor(header, sections, layer) {
-    Object.assign(this, { name: header.name, paint: header.paint, twoSided: header.two_sided, layer });
+  constructor(header, sections, layer, strainScale) {
+    Object.assign(this, { name: header.name, paint: header.paint, twoSided: header.two_sided, layer, strainScale });
     this.colour = linear(header.paint.colour);
     this.otherSide = this.twoSided ? otherSide(header.paint.colour) : this.colour;
     this.vertices = floats(sections[header.vertices]);
@@ -18,20 +18,25 @@ class SurfaceItem {
       this.positions = new Float32Array(this.vertices.length);
       this.normals = new Float32Array(this.vertices.length);
       this.strain = new Float32Array(this.vertices.length / 3);
-      this.edges = restEdges(this.vertices, this.triangles);
+      this.strains = readStrains(sections[header.strains], this.strain.length);
     }
   }
 
-  pose(i, t, withStrain) {
+  pose(i, t) {
     if (this.track) {
       this.track.positions(i, t, this.positions);
       smoothNormals(this.positions, this.triangles, this.normals);
-      if (withStrain) edgeStrain(this.positions, this.edges, this.strain);
+      this.poseStrain(i, t);
       return;
     }
     const a = this.poses.subarray(7 * i, 7 * i + 7), b = t > 0 ? this.poses.subarray(7 * i + 7, 7 * i + 14) : a;
     const position = [0, 1, 2].map((k) => mix(a[k], b[k], t));
     this.matrix = poseMatrix(position, slerp(Array.from(a.subarray(3)), Array.from(b.subarray(3)), t));
+  }
+
+  poseStrain(i, t) {
+    const { strains, strain } = this, a = i * strain.length, b = t > 0 ? a + strain.length : a;
+    for (let v = 0; v < strain.length; v++) strain[v] = (this.strainScale * mix(strains[a + v], strains[b + v], t)) / STRAIN_END;
   }
 
   /** Vertices where they are now. */
@@ -72,7 +77,7 @@ class Scene {
     this.ground = header.ground === null ? null : header.ground - header.origin[1];
     this.layers = layersOf(header);
     const layer = (simulator) => this.layers.find((one) => one.simulator === simulator);
-    this.surfaces = header.surfaces.map((one) => new SurfaceItem(one, sections, layer(one.simulator)));
+    this.surfaces = header.surfaces.map((one) => new SurfaceItem(one, sections, layer(one.simulator), header.strain_scale));
     this.clouds = header.clouds.map((one) =>
       new CloudItem({ name: header.simulators[one.simulator], ...one }, sections, layer(one.simulator)));
     // A floor that the ground shows has its handle below: an arrow there would tell nothing.
@@ -82,8 +87,8 @@ class Scene {
     const sizes = this.forces.flat().map((one) => norm(one.force)).filter((size) => size > 0);
     this.typicalForce = quantile(sizes, 0.95);
     this.shown = [];
-    this.strainScale = this.hasStrain() ? this.measureStrain() : 0;
-    this.pose(0, 0, false);
+    this.strainScale = header.strain_scale;
+    this.pose(0, 0);
   }
 
   hasStrain() {
@@ -91,25 +96,12 @@ class Scene {
   }
 
   /** Brings everything to between frames `i` and `i + 1`. */
-  pose(i, t, withStrain) {
+  pose(i, t) {
     if (this.times.length === 0) return;
-    for (const one of this.surfaces) one.pose(i, t, withStrain);
+    for (const one of this.surfaces) one.pose(i, t);
     for (const one of this.clouds) one.pose(i, t);
     // A force is a mean over the windows up to a frame: between two frames the later one's acts.
     this.shown = this.forces[t > 0 ? i + 1 : i];
-  }
-
-  /** A strain that nearly all stay below, rounded: the end of the scale of colours. */
-  measureStrain() {
-    const seen = [];
-    const last = this.times.length - 1;
-    for (let k = 0; k <= 8 && last >= 0; k++) {
-      for (const one of this.surfaces.filter((surface) => surface.track)) {
-        one.pose(Math.round((k * last) / 8), 0, true);
-        seen.push(quantile(one.strain.map(Math.abs), 0.98));
-      }
-    }
-    return clamp(niceBelow(2 * Math.max(...seen, 0) || 0.01), 0.001, 1);
   }
 
   /** How far from the origin bodies get. */
