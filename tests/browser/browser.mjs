@@ -2,19 +2,32 @@
 
 import assert from "node:assert/strict";
 import path from "node:path";
+import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
 /** Software draws a frame in a second or more. */
 export const PATIENCE = 60_000;
 
-export const launch = () => chromium.launch({
+const launch = () => chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
 });
 
+export const pages = (process.env.PAGES ?? "").split("\n").filter(Boolean);
+let browser;
+before(async () => { browser = await launch(); });
+after(() => browser?.close());
+
+/** A law of every page, or of these. */
+export function law(name, options, use, files = pages) {
+  for (const file of files) {
+    test(`${path.basename(file)}: ${name}`, { timeout: 4 * PATIENCE }, () => opened(file, options, (page) => use(page, file)));
+  }
+}
+
 /** Opens a page, calls `use` with it, and then looks at what it complained of and asked for. */
-export async function opened(browser, file, options, use) {
+async function opened(file, options, use) {
   const { init, ...settings } = options;
   const context = await browser.newContext({ viewport: { width: 760, height: 560 }, reducedMotion: "reduce", ...settings });
   const page = await context.newPage();
@@ -69,6 +82,9 @@ export const state = (page) => page.evaluate(() => {
   const { frame, frames, time, playing } = window.partita;
   return { frame, frames, time, playing };
 });
+
+/** Moves the time slider there, as a hand does: in frames and parts of them. */
+export const slide = (page, place) => page.fill("#time", String(place));
 
 export const shot = (page, file, name, whole = true) =>
   page.screenshot({ path: path.join(process.env.SHOTS ?? "out/browser", `${path.parse(file).name}-${name}.png`), fullPage: whole, timeout: PATIENCE });

@@ -1,23 +1,10 @@
 // What a reader of a page can do, done on each page given: see run.
 
 import assert from "node:assert/strict";
-import path from "node:path";
-import { after, before, test } from "node:test";
-import { PATIENCE, launch, look, opened, places, shot, state, until } from "./browser.mjs";
-
-const pages = (process.env.PAGES ?? "").split("\n").filter(Boolean);
-let browser;
-before(async () => { browser = await launch(); });
-after(() => browser?.close());
+import { test } from "node:test";
+import { law, look, pages, places, shot, state, until } from "./browser.mjs";
 
 test("there are pages", () => assert.ok(pages.length > 0, "PAGES names no page"));
-
-/** A law of every page. */
-function law(name, options, use) {
-  for (const file of pages) {
-    test(`${path.basename(file)}: ${name}`, { timeout: 4 * PATIENCE }, () => opened(browser, file, options, (page) => use(page, file)));
-  }
-}
 
 /** For pictures to be looked at; all else is quicker in a small window. */
 const LARGE = { viewport: { width: 1280, height: 800 } };
@@ -257,26 +244,4 @@ law("a lost graphics card is told of, and comes back", {}, async (page) => {
   await page.evaluate(() => window.lost.restoreContext());
   await page.waitForSelector("#complaint", { state: "hidden" });
   assert.equal((await look(page)).hash, first);
-});
-
-// The motion of examples/sheet.rs, said again: what the page decodes is where things are, not only that they move.
-law("the sheet is where its formula says", {}, async (page, file) => {
-  if (path.basename(file) !== "sheet.html") return;
-  const worst = await page.evaluate(() => {
-    const { names, positionsOf, seek } = window.partita;
-    const [name] = names, middle = 0.875; // of what the camera frames, from which heights are counted
-    let worst = 0;
-    for (const frame of [0, 17, 71]) {
-      seek(frame);
-      const t = frame / 24, x = positionsOf(name), side = Math.round(Math.sqrt(x.length / 3));
-      for (let i = 0; i < side * side; i++) {
-        const [u, v] = [Math.floor(i / side), i % side].map((k) => (2 * k) / (side - 1) - 1);
-        const y = 1.2 + 0.16 * (0.3 + Math.min(t, 1)) * Math.sin(2.2 * u - 3 * t) * Math.cos(1.7 * v + t);
-        [u, y - middle, v].forEach((exact, k) => { worst = Math.max(worst, Math.abs(x[3 * i + k] - exact)); });
-      }
-    }
-    return worst;
-  });
-  // A step of 16 bits over 2 m is 3e-5 m; positions are rounded to half of one.
-  assert.ok(worst < 2e-5, `${worst} m off`);
 });
