@@ -8,7 +8,7 @@ use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Page, Placement, Tape, TapeCloud, TapeSurface, TapeWriter,
     page,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 type Point = [f64; 3];
 
@@ -224,7 +224,7 @@ fn poses_and_forces_come_back_in_single_precision() {
         assert_eq!([3, 4, 5, 6].map(|k| f32::from_bits(bits[k])), orientation.map(|x| x as f32));
     }
     let forces = floats(&section(&page, &header["forces"]["section"]));
-    assert_eq!(header["forces"]["counts"], serde_json::json!([0, 1, 2, 3, 4, 5]));
+    assert_eq!(header["forces"]["counts"], json!([0, 1, 2, 3, 4, 5]));
     assert_eq!(forces.len(), 7 * 15);
     assert_eq!(forces[4..7], [1.0, 1.0, -0.1]);
 }
@@ -289,7 +289,7 @@ fn names_cannot_become_elements() {
         ..begin(evil)
     };
     let folder = tempfile::tempdir().unwrap();
-    let document = serde_json::json!({"checks": [{"name": evil, "value": 1, "bound": {"at_most": 2}, "unit": evil, "pass": true}]});
+    let document = json!({"checks": [{"name": evil, "value": 1, "bound": {"at_most": 2}, "unit": evil, "pass": true}]});
     let still = Placement::Rigid { position: AT, orientation: [0.0, 0.0, 0.0, 1.0] };
     let frame = Frame { surfaces: vec![still], clouds: vec![vec![]], ..Frame::default() };
     let page = page(&mut tape(folder.path(), &begin, [frame], Some(&document.to_string()))).unwrap();
@@ -317,7 +317,7 @@ fn many_particles_are_thinned_and_noted() {
 
     assert!(page.notes.iter().any(|note| note.contains("decimated: one free particle in 4")), "{:?}", page.notes);
     let header = header(&page);
-    assert_eq!(header["clouds"][0]["track"]["counts"], serde_json::json!([7_500, 15_000, 32_500, 3]));
+    assert_eq!(header["clouds"][0]["track"]["counts"], json!([7_500, 15_000, 32_500, 3]));
     assert_eq!(header["notes"][0], page.notes[0]);
     let found = decoded(&page, &header["clouds"][0]["track"]);
     let expected: Vec<Vec<Point>> =
@@ -360,6 +360,59 @@ fn a_page_takes_24_frames_a_second() {
     assert_eq!(times.len(), expected.len());
     assert!(times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{times:?}");
     assert_eq!(header["charts"]["gap"].as_array().unwrap().len(), 99);
+}
+
+/// Charts have the numbers of the tape in columns, each under its own name, by simulator and frame.
+#[test]
+fn charts_have_the_numbers_of_their_names() {
+    let numbers = |f: f64| Numbers {
+        energies: vec![Some([1.0 + f, 2.0]), None, Some([3.0, 4.0 + f])],
+        work: 5.0 + f,
+        momentum_error: (f > 0.0).then_some(6.0 + f),
+        gap: 7.0 + f,
+        load_change: 8.0,
+        passes: 9.0 + f,
+        iterations: vec![10.0, 11.0 + f, 12.0],
+        // The second stage of the first turns up late.
+        stages: vec![
+            [("bend", 13.0 + f), ("solve", 14.0)][..1 + f as usize].iter().map(|&(s, ms)| (s.into(), ms)).collect(),
+            vec![],
+            vec![("bend".into(), 15.0)],
+        ],
+        coupling: 16.0 + f,
+        // Linear ones, with their signs, and of both couplings: |(3, 4, 0) + (-3, 0, 3 f)|.
+        impulses: vec![
+            [[17.0; 6], [18.0; 6], [3.0, 4.0, 0.0, 19.0, 19.0, 19.0]],
+            [[17.0; 6], [18.0; 6], [-3.0, 0.0, 3.0 * f, 19.0, 19.0, 19.0]],
+        ],
+        windows: 20,
+    };
+    let begin = Begin {
+        simulators: ["a", "b", "c"].map(String::from).into(),
+        clouds: vec![begin("").clouds[0].clone(); 3],
+        ..begin("numbers")
+    };
+    let frames =
+        [0.0, 1.0].map(|f| Frame { time: f, clouds: vec![vec![]; 3], numbers: numbers(f), ..Frame::default() });
+    let header = header(&page_of(&begin, frames));
+    let stage = |name: &str, milliseconds: [f64; 2]| json!({"name": name, "milliseconds": milliseconds});
+    let expected = json!({
+        "times": [0.0, 1.0],
+        "kinetic": [[1.0, 2.0], [null, null], [3.0, 3.0]],
+        "potential": [[2.0, 2.0], [null, null], [4.0, 5.0]],
+        "work": [5.0, 6.0],
+        "momentum_error": [null, 7.0],
+        "pending": [4.0, 5.0],
+        "gap": [7.0, 8.0],
+        "passes": [9.0, 10.0],
+        "iterations": [[10.0, 10.0], [11.0, 12.0], [12.0, 12.0]],
+        "stages": [
+            stage("a: bend", [13.0, 14.0]), stage("a: solve", [0.0, 14.0]), stage("c: bend", [15.0, 15.0]),
+            stage("coupling", [16.0, 17.0]),
+        ],
+    });
+    assert_eq!(header["charts"], expected);
+    assert_eq!((&header["seed"], &header["simulators"]), (&json!(7), &json!(["a", "b", "c"])));
 }
 
 /// A run that was killed leaves a tape without an end, and still has a page.

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use partita::{prelude::*, simulator::hash_bytes};
+use partita::prelude::*;
+use partita::simulator::{hash_bytes, reference::MassOnSpring};
 use partita_report::{Camera, Options, Placement, Recorder, Report, Scenery, Tape, TapeError};
 
 /// Drops on a crate, pushed now and then, with a rate that changes.
@@ -286,6 +287,51 @@ fn the_end_of_a_run_is_on_its_tape() {
         let last = tape.frame(frames - 1).unwrap();
         let Placement::Rigid { position, .. } = last.surfaces[0] else { panic!("a rigid surface") };
         assert_eq!((last.time, position), (run.time(), run.state(body).unwrap().position));
+    }
+}
+
+/// Milliseconds by simulator and stage are those that the run's clocks went on by, a window of the frame; a simulator
+/// that names no stages has all its time in one.
+#[test]
+fn times_on_the_tape_are_those_of_the_runs_clocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = Report::new("drops", &options(folder.path())).unwrap();
+    let mut rigid = RigidBodies::new("rigid");
+    rigid.add("crate", Body::dynamic(Shape::cuboid([0.4; 3]))).unwrap();
+    let mut scene = Scene::new(Rate::hz(120));
+    scene.add(MassOnSpring::new("mass", Default::default()).unwrap()).add(rigid);
+    let mut run = scene.build().unwrap();
+    run.for_seconds(0.1).unwrap();
+    let mut recorder = report.recorder(&mut run, scenery()).unwrap();
+    let mut clocks = vec![run.report()];
+    for _ in 0..40 {
+        run.advance().unwrap();
+        recorder.window(&mut run).unwrap();
+        clocks.push(run.report());
+    }
+    let mut tape = recorder.tape().unwrap();
+    let first = tape.frame(0).unwrap().window;
+    for number in 1..tape.frames() {
+        let (frame, before) = (tape.frame(number).unwrap(), tape.frame(number - 1).unwrap());
+        let [now, then] = [frame.window, before.window].map(|window| &clocks[(window - first) as usize]);
+        let milliseconds = |now: f64, then: f64| 1e3 * (now - then) / (frame.window - before.window) as f64;
+        for (i, (found, stages)) in frame.numbers.stages.iter().zip(&now.stages).enumerate() {
+            let expected: Vec<(String, f64)> = match stages.0.as_slice() {
+                [] => vec![("step".into(), milliseconds(now.simulators[i].1, then.simulators[i].1))],
+                some => {
+                    let stages = some.iter().zip(&then.stages[i].0);
+                    stages.map(|((name, now), (_, then))| (name.clone(), milliseconds(*now, *then))).collect()
+                }
+            };
+            assert_eq!(expected.len() == 1, i == 0, "the mass has no stages, bodies have some");
+            assert!(expected.iter().any(|(_, time)| *time > 0.0), "{expected:?}");
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found.0, expected.0);
+                assert!((found.1 - expected.1).abs() < 1e-9, "frame {number}: {found:?} for {expected:?}");
+            }
+            assert_eq!(found.len(), expected.len());
+        }
+        assert!((frame.numbers.coupling - milliseconds(now.coupling, then.coupling)).abs() < 1e-9);
     }
 }
 
