@@ -186,6 +186,16 @@ sheet("below a chart's title is what its series are now", {}, async (page) => {
   assert.equal(await page.textContent("#clock"), "2.00 s / 2.96 s");
 });
 
+sheet("pointing at a chart goes to the time below the pointer", {}, async (page) => {
+  const chart = page.locator(".chart canvas").first(), { width } = await chart.boundingBox();
+  // Axes leave 64 pixels for numbers at the left and 12 at the right.
+  for (const part of [0.25, 0.75]) {
+    await chart.hover({ position: { x: 64 + part * (width - 76), y: 60 } });
+    const time = await page.evaluate(() => window.partita.time);
+    assert.ok(Math.abs(time - (part * 71) / 24) < 0.02, `${time} s at ${part}`);
+  }
+});
+
 sheet("tables show checks, figures and where the run came from", {}, async (page) => {
   const rows = async (id) => Promise.all((await page.locator(`${id} tr`).all()).map((row) => row.locator("th, td").allTextContents()));
   assert.deepEqual(await rows("#checks"), [["PASS", "waves", "1.5", "≥ 1", "Hz"], ["FAIL", "hangs still", "0.16", "≤ 0.001", "m"]]);
