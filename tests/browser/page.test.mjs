@@ -58,9 +58,10 @@ law("slider and step buttons move time", {}, async (page) => {
   assert.notEqual(await places(page), between);
 });
 
-law("between two frames things are between their places", {}, async (page) => {
+law("between two frames surfaces are between their places", {}, async (page) => {
   const worst = await page.evaluate(() => {
-    const { names, positionsOf, seek, frames } = window.partita;
+    const { positionsOf, numbersOf, seek, frames } = window.partita;
+    const names = window.partita.names.filter((name) => numbersOf(name) === undefined);
     const slider = document.getElementById("time");
     const at = (place) => {
       slider.value = place;
@@ -79,6 +80,53 @@ law("between two frames things are between their places", {}, async (page) => {
     return worst;
   });
   assert.ok(worst < 0.02, `${worst} m outside`);
+});
+
+law("a particle flies straight from frame to frame, and is who it was wherever time has been", {}, async (page) => {
+  const found = await page.evaluate(() => {
+    const { names, positionsOf, numbersOf, seek, frames } = window.partita;
+    const slider = document.getElementById("time");
+    const at = (name, place) => {
+      slider.value = place;
+      slider.dispatchEvent(new Event("input"));
+      const x = positionsOf(name);
+      return new Map(numbersOf(name).map((number, k) => [number, x.slice(3 * k, 3 * k + 3)]));
+    };
+    const distance = (a, b) => Math.hypot(...a.map((x, k) => x - b[k]));
+    const found = { clouds: 0, born: 0, gone: 0, followed: 0, moved: 0, bent: 0, crooked: 0, elsewhere: 0 };
+    for (const name of names.filter((one) => numbersOf(one) !== undefined)) {
+      found.clouds++;
+      for (let i = 1; i + 1 < frames; i += Math.ceil(frames / 12)) {
+        const [before, a, b] = [at(name, i - 1), at(name, i), at(name, i + 1)];
+        const between = [0.25, 0.5, 0.75].map((t) => [t, at(name, i + t)]);
+        const again = at(name, i);
+        found.born += [...b.keys()].filter((number) => !a.has(number)).length;
+        found.gone += [...a.keys()].filter((number) => !b.has(number)).length;
+        for (const [number, from] of a) {
+          if (!Number.isFinite(from[0])) continue;
+          found.elsewhere = Math.max(found.elsewhere, distance(again.get(number), from));
+          const to = b.get(number) ?? from;
+          for (const [t, places] of between) {
+            const straight = from.map((x, k) => x + t * (to[k] - x));
+            found.crooked = Math.max(found.crooked, distance(places.get(number), straight));
+          }
+          if (!before.has(number) || !b.has(number)) continue;
+          found.followed++;
+          found.moved += distance(from, to);
+          found.bent += distance(to, from.map((x, k) => 2 * x - before.get(number)[k]));
+        }
+      }
+    }
+    seek(0);
+    return found;
+  });
+  const words = JSON.stringify(found);
+  if (found.clouds === 0) return;
+  assert.ok(found.born > 10 && found.followed > 100, words);
+  // Single precision of a few metres.
+  assert.ok(found.crooked < 1e-5 && found.elsewhere === 0, words);
+  // Who took the place of another would be off by a step in any direction; gravity and contacts bend less.
+  assert.ok(found.bent < 0.5 * found.moved, words);
 });
 
 law("layers hide and come back", {}, async (page) => {
@@ -278,5 +326,30 @@ law("the sheet is where its formula says", {}, async (page, file) => {
     return worst;
   });
   // A step of 16 bits over 2 m is 3e-5 m; positions are rounded to half of one.
+  assert.ok(worst < 2e-5, `${worst} m off`);
+});
+
+// Its hail, too: stones come in the order of their numbers, so that the number tells where one is.
+law("each stone of the hail is where its formula says", {}, async (page, file) => {
+  if (path.basename(file) !== "sheet.html") return;
+  const { worst, seen, melted } = await page.evaluate(() => {
+    const { positionsOf, numbersOf, seek } = window.partita;
+    const middle = 0.875, fract = (x) => x - Math.floor(x);
+    let worst = 0, seen = 0, melted = 0;
+    for (const frame of [3, 20, 40, 71]) {
+      seek(frame);
+      const t = frame / 24, x = positionsOf("hail"), numbers = numbersOf("hail");
+      numbers.forEach((i, k) => {
+        const [a, b] = [fract(i * 0.618) * 1.8 - 0.9, fract(i * 0.414) * 1.8 - 0.9];
+        const ground = 1.2 + 0.16 * (0.3 + Math.min(t, 1)) * Math.sin(2.2 * a - 3 * t) * Math.cos(1.7 * b + t);
+        const y = Math.max(2.6 - 4.9 * (t - 0.006 * i) ** 2, ground + 0.014);
+        [a, y - middle, b].forEach((exact, axis) => { worst = Math.max(worst, Math.abs(x[3 * k + axis] - exact)); });
+      });
+      seen += numbers.length;
+      melted = Math.max(melted, Math.max(...numbers) + 1 - numbers.length);
+    }
+    return { worst, seen, melted };
+  });
+  assert.ok(seen > 300 && melted > 100, `${seen} seen, ${melted} melted`);
   assert.ok(worst < 2e-5, `${worst} m off`);
 });

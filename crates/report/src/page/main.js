@@ -100,6 +100,8 @@ function showScene(header, sections, player) {
       pose();
       return [...scene.surfaces, ...scene.clouds].find((one) => one.name === name)?.worldPositions().slice();
     },
+    /** Which free particle of a simulator is which of its positions: the same number in every frame. */
+    numbersOf: (name) => scene.clouds.find((one) => one.name === name)?.track.numbers(player.place().i),
     pixels() {
       stale = true;
       draw();

@@ -3,6 +3,7 @@
 //! | stage                                        | file          |
 //! |----------------------------------------------|---------------|
 //! | which frames and points are shown            | `footage.rs`  |
+//! | which particle is which, from frame to frame | `order.rs`    |
 //! | positions as whole numbers that deflate well | `tracks.rs`   |
 //! | all binary data, deflated, as text           | `blob.rs`     |
 //! | everything else, as JSON                     | `header.rs`   |
@@ -16,6 +17,7 @@
 mod blob;
 mod footage;
 mod header;
+mod order;
 mod tracks;
 
 use crate::{Tape, TapeError};
