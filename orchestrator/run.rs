@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partita_simulator::{HandleId, HandleState, Ledger, Simulator, SimulatorError, Surface, Wrench, check_load};
+use partita_simulator::{Cloud, HandleId, HandleState, Ledger, Simulator, SimulatorError, Surface, Wrench, check_load};
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunReport, WindowReport,
@@ -73,8 +73,8 @@ pub struct Picture {
     pub time: f64,
     /// Every surface of every simulator.
     pub surfaces: Vec<PosedSurface>,
-    /// Points that are no handles, by simulator `[m]`.
-    pub clouds: Vec<(String, Vec<[f64; 3]>)>,
+    /// Free particles by simulator, each by ascending id.
+    pub clouds: Vec<(String, Cloud)>,
 }
 
 impl Run {
@@ -406,7 +406,7 @@ impl Run {
     /// All that can be drawn now.
     ///
     /// # Errors
-    /// A simulator panicked while it was looked at.
+    /// A simulator panicked while it was looked at, or has two particles of one id.
     pub fn picture(&mut self) -> Result<Picture> {
         let mut picture = Picture { time: self.time(), ..Picture::default() };
         for member in 0..self.engine.members.len() {
@@ -414,6 +414,7 @@ impl Run {
             let (surfaces, cloud) = self.look_at(member, |simulator| (posed(simulator), cloud(simulator)))?;
             let posed = |(surface, carriers)| PosedSurface { simulator: name.clone(), surface, carriers };
             picture.surfaces.extend(surfaces.into_iter().map(posed));
+            let cloud = cloud.map_err(|error| self.of(member, error))?;
             if !cloud.is_empty() {
                 picture.clouds.push((name, cloud));
             }
@@ -462,8 +463,8 @@ fn posed(simulator: &dyn Simulator) -> Vec<(Arc<Surface>, Vec<HandleState>)> {
     simulator.surfaces().iter().filter_map(pose).collect()
 }
 
-fn cloud(simulator: &dyn Simulator) -> Vec<[f64; 3]> {
-    let mut cloud = Vec::new();
+fn cloud(simulator: &dyn Simulator) -> std::result::Result<Cloud, SimulatorError> {
+    let mut cloud = Cloud::default();
     simulator.cloud(&mut cloud);
-    cloud
+    cloud.by_id()
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
     prelude::*,
-    simulator::{Follows, Guide, HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
+    simulator::{Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
 };
 
 /// A free point mass `[kg]` at the origin.
@@ -142,7 +142,7 @@ impl Simulator for Hooked {
     fn ledger(&self) -> Option<Ledger> {
         self.inner.ledger()
     }
-    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
+    fn cloud(&self, out: &mut Cloud) {
         self.inner.cloud(out);
     }
     fn as_any(&self) -> &dyn std::any::Any {

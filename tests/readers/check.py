@@ -60,6 +60,7 @@ class Run:
         self.clouds = [key[: -len("/points")] for key in arrays if key.endswith("/points")]
         self.shown = sorted({0, self.frames // 2, self.frames - 1})
         self.check_poses()
+        self.check_ids()
 
     def vertices(self, surface, frame):
         return self.arrays[f"{surface}/vertices"][frame]
@@ -67,6 +68,10 @@ class Run:
     def particles(self, cloud, frame):
         begin, end = self.arrays[f"{cloud}/offsets"][frame : frame + 2]
         return self.arrays[f"{cloud}/points"][begin:end]
+
+    def ids(self, cloud, frame):
+        begin, end = self.arrays[f"{cloud}/offsets"][frame : frame + 2]
+        return self.arrays[f"{cloud}/ids"][begin:end]
 
     def triangles(self, surface):
         return self.arrays[f"{surface}/triangles"].astype(np.int64)
@@ -80,6 +85,13 @@ class Run:
                 placed = rest + 2 * np.cross(u, np.cross(u, rest) + w * rest) / (q @ q)
                 placed += self.arrays[f"{surface}/position"][frame]
                 near(f"npz, frame {frame}, pose of {surface}", placed, self.vertices(surface, frame), 1e-12 * 1e3)
+
+    def check_ids(self):
+        """As many as particles; in a frame they ascend, so that nobody has the id of another."""
+        for cloud in self.clouds:
+            same(f"npz, number of ids of {cloud}", len(self.arrays[f"{cloud}/ids"]), len(self.arrays[f"{cloud}/points"]))
+            for frame in range(self.frames):
+                same(f"npz, frame {frame}, ids of {cloud}", self.ids(cloud, frame), np.unique(self.ids(cloud, frame)))
 
     def strain(self, surface, frame):
         """By vertex, the relative change of that of its edges which changed most."""
@@ -145,6 +157,10 @@ def check_usd(run, path):
             world = np.c_[points, np.ones(len(points))] @ matrix
             expected = run.particles(name, frame) if cloud else run.vertices(name, frame)
             bound = max(BOUND, 2 * SINGLE * np.abs(expected).max(initial=0)) if cloud else BOUND
+            if cloud:
+                # An array without elements may come back as none at all.
+                ids = UsdGeom.Points(prim).GetIdsAttr().Get(code) or []
+                same(f"usda, frame {frame}, ids of {name}", np.array(ids, dtype=np.int64), run.ids(name, frame).astype(np.int64))
             error, kind = near(f"usda, frame {frame}, {name}", world[:, :3], expected, bound), "usda particles" if cloud else "usda"
             errors[kind] = max(errors[kind], error)
             if len(points):
@@ -197,6 +213,8 @@ def check_vtk(run, path):
             raise Mismatch(f"vtk, frame {frame}, strain: off by {np.abs(found - strain).max()}, expected at most 1e-9")
         numbers = np.concatenate([np.full(len(part), i) for i, part in enumerate(points)] + [np.full(len(d), -1) for d in drops])
         same(f"vtk, frame {frame}, surface", vtk_array(shapes, "surface"), numbers)
+        ids = [np.full(len(part), -1) for part in points] + [run.ids(cloud, frame).astype(np.int64) for cloud in run.clouds]
+        same(f"vtk, frame {frame}, id", vtk_array(shapes, "id"), np.concatenate(ids))
         same(f"vtk, frame {frame}, surfaces", words(shapes, "surfaces"), run.surfaces)
         same(f"vtk, frame {frame}, simulators", words(shapes, "simulators"), run.arrays["simulators"])
 

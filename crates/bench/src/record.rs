@@ -10,7 +10,7 @@ use std::{
 use partita::{
     Run, Scene,
     simulator::{
-        Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot,
+        Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot,
         StepReport, Surface,
     },
 };
@@ -118,7 +118,7 @@ impl Simulator for Recorder {
         self.inner.ledger()
     }
 
-    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
+    fn cloud(&self, out: &mut Cloud) {
         self.inner.cloud(out);
     }
 

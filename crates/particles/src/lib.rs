@@ -48,8 +48,8 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator, SimulatorError,
-    Snapshot, StepReport, check_guides, check_vector,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    SimulatorError, Snapshot, StepReport, check_guides, check_vector,
 };
 
 pub use emitter::{Emitter, EmitterShape};
@@ -344,8 +344,9 @@ impl Simulator for Particles {
         Some(ledger)
     }
 
-    fn cloud(&self, out: &mut Vec<[f64; 3]>) {
-        out.extend(self.state.positions.iter().map(|&x| <[f64; 3]>::from(x)));
+    fn cloud(&self, out: &mut Cloud) {
+        out.positions.extend(self.state.positions.iter().map(|&x| <[f64; 3]>::from(x)));
+        out.ids.extend(&self.state.ids);
     }
 
     fn as_any(&self) -> &dyn Any {

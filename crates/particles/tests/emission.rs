@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use common::*;
 use nalgebra::Vector3;
 use partita_particles::{Emitter, Integration, Particles};
-use partita_simulator::{Inputs, Simulator};
+use partita_simulator::{Cloud, Inputs, Simulator};
 
 /// Steps of `dt`, or of random length, the last one cut, to `seconds`.
 fn run(p: &mut Particles, dt: Option<f64>, seconds: f64) {
@@ -77,9 +77,9 @@ fn lifetimes_end() {
         assert!(p.births()[1..].iter().all(|birth| p.time() - birth < 0.5));
     }
     assert_eq!((p.emitted(), p.ids()[0]), (200, 0));
-    let mut shown = vec![];
+    let mut shown = Cloud::default();
     p.cloud(&mut shown);
-    assert_eq!(shown.len(), p.len());
+    assert_eq!((shown.len(), shown.ids.as_slice()), (p.len(), p.ids()));
 }
 
 /// A step never makes more than the limit, and says which emitter wants to; also for absurd rates and steps.

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::f64::consts::TAU;
 use std::path::PathBuf;
 
-use partita::simulator::{Carrier, HandleTable, Kind, Surface};
+use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter, page,
     write_atomically,
@@ -123,7 +123,10 @@ fn frame(time: f64) -> Frame {
         let age = (time - i as f64 * 0.006).max(0.0);
         [a, (2.6 - 4.9 * age * age).max(height([a, b]) + 0.014), b]
     };
-    let hail = (0..HAIL).filter(|&i| i as f64 * 0.006 <= time).map(fallen).collect();
+    let mut hail = Cloud::default();
+    // Each stone melts after a time of its own.
+    let here = |i: usize| (0.0..0.6 + 0.6 * (i as f64 * 0.732).fract()).contains(&(time - i as f64 * 0.006));
+    (0..HAIL).filter(|&i| here(i)).for_each(|i| hail.push(i as u64, fallen(i)));
     let pull = |u: f64, v: f64| Force {
         interface: 0,
         position: [u, height([u, v]), v],
@@ -138,7 +141,7 @@ fn frame(time: f64) -> Frame {
             crate_pose,
             plank_pose,
         ],
-        clouds: vec![vec![], vec![], hail],
+        clouds: vec![Cloud::default(), Cloud::default(), hail],
         forces: [[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]].map(|[u, v]| pull(u, v)).into(),
         numbers: numbers(time),
         inputs: vec![],

@@ -189,9 +189,9 @@ fn drawing(begin: &Begin, shapes: &[Option<Shape>], frame: &Frame) -> Result<Dra
             }
         }
     }
-    for (cloud, points) in begin.clouds.iter().zip(&frame.clouds) {
-        if !points.is_empty() {
-            drawing.points(points, cloud.radius, cloud.look);
+    for (shown, cloud) in begin.clouds.iter().zip(&frame.clouds) {
+        if !cloud.is_empty() {
+            drawing.points(&cloud.positions, shown.radius, shown.look);
         }
     }
     Ok(drawing)

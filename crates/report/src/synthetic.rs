@@ -1,6 +1,6 @@
 //! Tapes for tests, made without a run.
 
-use partita::simulator::{Carrier, HandleTable, Kind, Surface};
+use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 
 use crate::{Begin, Camera, Colour, Frame, Look, Placement, Tape, TapeCloud, TapeSurface, TapeWriter};
 
@@ -51,7 +51,7 @@ pub(crate) fn tape(begin: &Begin, frames: impl IntoIterator<Item = Vec<Placement
     let mut writer = TapeWriter::create(&path, begin).unwrap();
     for (number, surfaces) in frames.into_iter().enumerate() {
         let time = number as f64 / begin.frames_per_second;
-        writer.frame(&Frame { time, surfaces, clouds: vec![vec![]], ..Frame::default() }).unwrap();
+        writer.frame(&Frame { time, surfaces, clouds: vec![Cloud::default()], ..Frame::default() }).unwrap();
     }
     writer.flush().unwrap();
     // An open file outlives its folder.

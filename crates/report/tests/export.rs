@@ -28,7 +28,11 @@ fn vertices(number: usize) -> Vec<Vec<[f64; 3]>> {
 }
 
 fn drops(number: usize) -> Vec<[f64; 3]> {
-    frame(&begin("odd"), number).clouds[2].clone()
+    frame(&begin("odd"), number).clouds[2].positions.clone()
+}
+
+fn ids(number: usize) -> Vec<u64> {
+    frame(&begin("odd"), number).clouds[2].ids.clone()
 }
 
 fn numbers<T: std::str::FromStr>(words: &str) -> Vec<T> {
@@ -134,7 +138,10 @@ fn arrays_hold_every_bit_and_tell_their_shape() {
     });
     let expected: Vec<u8> = std::iter::once(0).chain(counts).flat_map(i64::to_le_bytes).collect();
     assert_eq!((shape.as_str(), offsets), ("8,", expected));
-    assert_eq!(array(&path, &format!("{cloud}/points")).2, all(&|f| f.clouds[2].concat()));
+    assert_eq!(array(&path, &format!("{cloud}/points")).2, all(&|f| f.clouds[2].positions.concat()));
+    let all_ids: Vec<u64> = (0..FRAMES).flat_map(ids).collect();
+    let bytes = all_ids.iter().copied().flat_map(u64::to_le_bytes).collect();
+    assert_eq!(array(&path, &format!("{cloud}/ids")), ("<u8".into(), format!("{},", all_ids.len()), bytes));
     assert_eq!(array(&path, "forces/force").2, all(&|f| f.forces.iter().flat_map(|force| force.force).collect()));
 
     let unknown = |value: Option<f64>| value.unwrap_or(f64::NAN);
@@ -240,6 +247,13 @@ fn paraview_gets_vertices_strain_and_forces() {
     assert!(strain[m * n..].iter().all(|&s| s == 0.0), "what is rigid is not strained");
     let points = floats("surfaces_0002.vtp", "Points");
     assert_eq!(points[3 * m * n..], [vertices(2)[1..].concat(), drops(2)].concat().concat());
+    let text = fs::read_to_string(folder.path().join("odd.vtk/surfaces_0002.vtp")).unwrap();
+    let (_, rest) = text.split_once("Name=\"id\"").unwrap();
+    let bytes = from_base64(rest.split_once('>').unwrap().1.split_once('<').unwrap().0);
+    let own: Vec<i64> = bytes[8..].chunks(8).map(|eight| i64::from_le_bytes(eight.try_into().unwrap())).collect();
+    let first = own.len() - drops(2).len();
+    assert!(own[..first].iter().all(|&id| id == -1), "vertices have none");
+    assert_eq!(own[first..], ids(2).iter().map(|&id| id as i64).collect::<Vec<_>>());
     let forces = frame(&begin("odd"), 0).forces;
     assert_eq!(forces.len(), 2);
     assert_eq!(floats("forces_0000.vtp", "force"), forces.iter().flat_map(|f| f.force).collect::<Vec<_>>());
@@ -262,6 +276,9 @@ fn usd_has_a_prim_a_thing_and_a_sample_a_frame() {
     for samples in between(&text, ".timeSamples = {\n", "            }") {
         assert_eq!(samples.lines().count(), FRAMES);
     }
+    let samples = between(between(&text, "int64[] ids.timeSamples = {\n", "}")[0], ": [", "]");
+    let found: Vec<Vec<u64>> = samples.iter().map(|list| numbers(&list.replace(',', " "))).collect();
+    assert_eq!(found, (0..FRAMES).map(ids).collect::<Vec<_>>());
     assert_eq!(text.matches("visibility = \"invisible\"").count(), 1, "the floor is there, but not shown");
     let depth = |open: char, close: char| {
         let outside = text.split('"').step_by(2).flat_map(str::chars);
@@ -287,7 +304,7 @@ fn time_codes_of_usd_are_true_to_the_clock() {
 /// An error that names frame and thing, and no file.
 #[test]
 fn what_no_file_can_show_is_an_error() {
-    let nowhere = |frame: &mut Frame| frame.clouds[2][1][0] = f64::INFINITY;
+    let nowhere = |frame: &mut Frame| frame.clouds[2].positions[1][0] = f64::INFINITY;
     let torn = |frame: &mut Frame| match &mut frame.surfaces[0] {
         Placement::Deformed(vertices) => vertices[7][1] = f64::NAN,
         Placement::Rigid { .. } => unreachable!("the sheet deforms"),

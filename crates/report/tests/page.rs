@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use partita::simulator::{Carrier, HandleTable, Kind, Surface};
+use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Page, Placement, Tape, TapeCloud, TapeSurface, TapeWriter,
     page,
@@ -108,25 +108,32 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
 fn decoded(page: &Page, track: &Value) -> Vec<Vec<Option<Point>>> {
     let bytes = section(page, &track["section"]);
     let (mut at, mut frames) = (0, Vec::<Vec<[u16; 3]>>::new());
-    for count in track["counts"].as_array().unwrap() {
-        let count = count.as_u64().unwrap() as usize;
+    // Of the frames before, those who are still there; each at its place.
+    let (mut last, mut before) = (Vec::<[u16; 3]>::new(), Vec::<[u16; 3]>::new());
+    for (count, gone) in numbers(&track["counts"]).into_iter().zip(gone(page, track)) {
+        for codes in [&mut last, &mut before] {
+            let mut place = 0;
+            codes.retain(|_| {
+                place += 1;
+                !gone.contains(&(place - 1))
+            });
+        }
         let mut codes = vec![[0u16; 3]; count];
         for axis in 0..3 {
             for i in 0..count {
                 let folded = u16::from(bytes[at + i]) | u16::from(bytes[at + count + i]) << 8;
                 let rest = (folded >> 1) ^ (folded & 1).wrapping_neg();
-                let earlier = |back: usize| frames.len().checked_sub(back).and_then(|f| frames[f].get(i));
-                let first_new = frames.last().map_or(0, |frame| frame.len().min(count));
-                let foretold = match (earlier(1), earlier(2)) {
+                let foretold = match (last.get(i), before.get(i)) {
                     (Some(a), Some(b)) => a[axis].wrapping_mul(2).wrapping_sub(b[axis]),
                     (Some(a), None) => a[axis],
-                    _ if i > first_new => codes[i - 1][axis],
+                    _ if i > last.len() => codes[i - 1][axis],
                     _ => 0,
                 };
                 codes[i][axis] = foretold.wrapping_add(rest);
             }
             at += 2 * count;
         }
+        (before, last) = (last, codes.clone());
         frames.push(codes);
     }
     assert_eq!(at, bytes.len());
@@ -135,6 +142,42 @@ fn decoded(page: &Page, track: &Value) -> Vec<Vec<Option<Point>>> {
         (code[0] < u16::MAX).then(|| [0, 1, 2].map(|k| number("low", k) + f64::from(code[k]) * number("step", k)))
     };
     frames.iter().map(|codes| codes.iter().map(place).collect()).collect()
+}
+
+fn numbers(list: &Value) -> Vec<usize> {
+    list.as_array().unwrap().iter().map(|number| number.as_u64().unwrap() as usize).collect()
+}
+
+/// By frame, the places in the frame before whose points are gone.
+fn gone(page: &Page, track: &Value) -> Vec<Vec<usize>> {
+    let gone = &track["gone"];
+    if gone.is_null() {
+        return vec![vec![]; numbers(&track["counts"]).len()];
+    }
+    let bytes = section(page, &gone["section"]);
+    let n = bytes.len() / 4;
+    let mut gaps = (0..n).map(|i| u32::from_le_bytes([0, 1, 2, 3].map(|k| bytes[k * n + i])) as usize);
+    let mut places = |count: usize| {
+        gaps.by_ref()
+            .take(count)
+            .scan(0, |next, gap| {
+                *next += gap + 1;
+                Some(*next - 1)
+            })
+            .collect()
+    };
+    numbers(&gone["counts"]).into_iter().map(&mut places).collect()
+}
+
+/// Who is at which place: those who stay keep their order, newcomers come last.
+fn in_order(frames: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let mut orders = vec![Vec::new()];
+    for ids in frames {
+        let earlier = &orders[orders.len() - 1];
+        let stay = earlier.iter().filter(|id| ids.contains(id));
+        orders.push(stay.chain(ids.iter().filter(|id| !earlier.contains(id))).copied().collect());
+    }
+    orders.split_off(1)
 }
 
 /// Within half a step, and a rounding of single precision at the size of the scene.
@@ -173,24 +216,39 @@ fn positions_come_back_within_half_a_step() {
     let rest = (0..81).map(|i| away(place(i))).collect();
     let begin = Begin { surfaces: vec![surface("sheet", rest, triangles, false)], ..begin("waving") };
 
-    let counts = [5, 9, 9, 40, 40, 17, 18, 0, 3, 3];
-    let cloth: Vec<Vec<Point>> = (0..counts.len()).map(|f| (0..81).map(|i| waved(f, i)).collect()).collect();
-    let mut drops: Vec<Vec<Point>> =
-        counts.iter().enumerate().map(|(f, &n)| (0..n).map(|i| flown(f, i)).collect()).collect();
-    drops[3][7] = [f64::NAN, 0.0, 0.0];
-    drops[4][2] = [0.0, 1e9, 0.0];
-    let frames = cloth.iter().zip(&drops).enumerate().map(|(f, (cloth, drops))| Frame {
-        time: f as f64 / 24.0,
-        surfaces: vec![Placement::Deformed(cloth.clone())],
-        clouds: vec![drops.clone()],
-        ..Frame::default()
-    });
+    // Some stay for long, others for a frame; twice all go at once.
+    let crowds: Vec<Vec<u64>> = vec![
+        (0..5).collect(),
+        (0..9).collect(),
+        vec![0, 2, 3, 4, 8, 11, 12],
+        (2..40).collect(),
+        (2..40).step_by(3).chain([40, 41, 90]).collect(),
+        vec![],
+        vec![50, 53, 54],
+        vec![1 << 60, u64::MAX],
+    ];
+    let cloth: Vec<Vec<Point>> = (0..crowds.len()).map(|f| (0..81).map(|i| waved(f, i)).collect()).collect();
+    let drop = |f: usize, id: u64| match (f, id) {
+        (3, 7) => [f64::NAN, 0.0, 0.0],
+        (4, 5) => [0.0, 1e9, 0.0],
+        _ => flown(f, (id % 97) as usize),
+    };
+    let drops = |crowds: &[Vec<u64>]| -> Vec<Vec<Point>> {
+        crowds.iter().enumerate().map(|(f, ids)| ids.iter().map(|&id| drop(f, id)).collect()).collect()
+    };
+    let frames =
+        cloth.iter().zip(drops(&crowds)).zip(&crowds).enumerate().map(|(f, ((cloth, positions), ids))| Frame {
+            time: f as f64 / 24.0,
+            surfaces: vec![Placement::Deformed(cloth.clone())],
+            clouds: vec![Cloud { positions, ids: ids.clone() }],
+            ..Frame::default()
+        });
     let page = page_of(&begin, frames);
 
     let header = header(&page);
     let (sheet, cloud) = (&header["surfaces"][0]["track"], &header["clouds"][0]["track"]);
     assert_near(&decoded(&page, sheet), &cloth, sheet);
-    assert_near(&decoded(&page, cloud), &drops, cloud);
+    assert_near(&decoded(&page, cloud), &drops(&in_order(&crowds)), cloud);
     assert!(page.notes.is_empty(), "{:?}", page.notes);
     // One point out of reach has not made the steps of all others coarse.
     assert!(cloud["step"].as_array().unwrap().iter().all(|step| step.as_f64().unwrap() < 1e-3));
@@ -208,7 +266,13 @@ fn poses_and_forces_come_back_in_single_precision() {
         let (position, orientation) = pose(f);
         let force = Force { interface: 0, position, force: [1.0, f as f64, -0.1], torque: [0.0; 3] };
         let surfaces = vec![Placement::Rigid { position, orientation }];
-        Frame { time: f as f64 / 24.0, surfaces, clouds: vec![vec![]], forces: vec![force; f], ..Frame::default() }
+        Frame {
+            time: f as f64 / 24.0,
+            surfaces,
+            clouds: vec![Cloud::default()],
+            forces: vec![force; f],
+            ..Frame::default()
+        }
     });
     let page = page_of(&begin, frames);
 
@@ -245,7 +309,7 @@ fn rigid_motions_are_not_strained_and_growth_is() {
     let frames = (0..6).map(|f| Frame {
         time: f as f64 / 24.0,
         surfaces: [0.0, 0.01].map(|growth| Placement::Deformed((0..81).map(|i| moved(f, i, growth)).collect())).into(),
-        clouds: vec![vec![]],
+        clouds: vec![Cloud::default()],
         ..Frame::default()
     });
     let page = page_of(&Begin { surfaces, ..begin("moving") }, frames);
@@ -268,7 +332,7 @@ fn rigid_motions_are_not_strained_and_growth_is() {
 /// The browser is told to fetch nothing, and there is nothing it could fetch.
 #[test]
 fn a_page_is_one_file_of_less_than_a_megabyte_and_its_data() {
-    let page = page_of(&begin("empty"), [Frame { clouds: vec![vec![]], ..Frame::default() }]);
+    let page = page_of(&begin("empty"), [Frame { clouds: vec![Cloud::default()], ..Frame::default() }]);
     assert!(page.html.len() < 200_000, "{} bytes", page.html.len());
     assert!(page.html.contains("default-src 'none'"));
     for word in
@@ -291,7 +355,7 @@ fn names_cannot_become_elements() {
     let folder = tempfile::tempdir().unwrap();
     let document = json!({"checks": [{"name": evil, "value": 1, "bound": {"at_most": 2}, "unit": evil, "pass": true}]});
     let still = Placement::Rigid { position: AT, orientation: [0.0, 0.0, 0.0, 1.0] };
-    let frame = Frame { surfaces: vec![still], clouds: vec![vec![]], ..Frame::default() };
+    let frame = Frame { surfaces: vec![still], clouds: vec![Cloud::default()], ..Frame::default() };
     let page = page(&mut tape(folder.path(), &begin, [frame], Some(&document.to_string()))).unwrap();
 
     assert!(!page.html.contains("<b>") && !page.html.contains("<!--<script>"));
@@ -307,22 +371,35 @@ fn names_cannot_become_elements() {
     assert_eq!(report, document);
 }
 
-/// Above 50 000 vertices particles are thinned, the same ones in each frame, and the page says so.
+/// Above 50 000 vertices one particle in two, or four, is shown: whoever is, is so in each frame. The page says so.
 #[test]
 fn many_particles_are_thinned_and_noted() {
-    let drops = |n: usize| (0..n).map(|i| away([1e-5 * i as f64, 0.0, 0.0])).collect::<Vec<_>>();
-    let frames = [30_000, 60_000, 130_000, 10].iter().enumerate();
+    // In rows of a thousand, so that the place tells who it is; every second id.
+    let place = |i: u64| [0.01 * (i % 1000) as f64, 0.01 * (i / 1000) as f64, 0.0];
+    let drops =
+        |n: u64| Cloud { positions: (0..n).map(|i| away(place(i))).collect(), ids: (0..n).map(|i| 2 * i).collect() };
+    let counts = [30_000, 60_000, 130_000, 100];
+    let frames = counts.iter().enumerate();
     let frames = frames.map(|(f, &n)| Frame { time: f as f64 / 24.0, clouds: vec![drops(n)], ..Frame::default() });
     let page = page_of(&begin("flood"), frames);
 
     assert!(page.notes.iter().any(|note| note.contains("decimated: one free particle in 4")), "{:?}", page.notes);
     let header = header(&page);
-    assert_eq!(header["clouds"][0]["track"]["counts"], json!([7_500, 15_000, 32_500, 3]));
     assert_eq!(header["notes"][0], page.notes[0]);
+    let who = |point: &Option<Point>| {
+        let [column, row] = [0, 1].map(|k| (100.0 * point.unwrap()[k]).round() as u64);
+        column + 1000 * row
+    };
     let found = decoded(&page, &header["clouds"][0]["track"]);
-    let expected: Vec<Vec<Point>> =
-        [30_000, 60_000, 130_000, 10].map(|n| drops(n).into_iter().step_by(4).collect()).into();
-    assert_near(&found, &expected, &header["clouds"][0]["track"]);
+    let found: Vec<Vec<u64>> = found.iter().map(|points| points.iter().map(who).collect()).collect();
+    for (shown, n) in found.iter().zip(counts) {
+        assert!(shown.len().abs_diff(n as usize / 4) <= 10, "{} of {n}", shown.len());
+        let mut shown = shown.clone();
+        shown.sort_unstable();
+        let expected: Vec<u64> = found[2].iter().copied().filter(|&i| i < n).collect();
+        assert_eq!(shown.len(), expected.len());
+        assert!(expected.iter().all(|i| shown.binary_search(i).is_ok()), "others of {n}");
+    }
 }
 
 /// Noise does not deflate: 60 frames of 50 000 drops are 18 MB of codes and 24 MB of text.
@@ -334,7 +411,8 @@ fn a_large_page_is_noted() {
         (state >> 40) as f64 / (1 << 24) as f64
     };
     let frames = (0..60).map(|f| {
-        let drops = (0..50_000).map(|_| away([noise(), noise(), noise()])).collect();
+        let positions = (0..50_000).map(|_| away([noise(), noise(), noise()])).collect();
+        let drops = Cloud { positions, ids: (0..50_000).collect() };
         Frame { time: f as f64 / 24.0, clouds: vec![drops], ..Frame::default() }
     });
     let page = page_of(&begin("noise"), frames.collect::<Vec<_>>());
@@ -348,7 +426,7 @@ fn a_page_takes_24_frames_a_second() {
     let numbers = |f: usize| Numbers { gap: f as f64, passes: 1.0, ..Numbers::default() };
     let frames = (0..=98).map(|f| Frame {
         time: f as f64 / 96.0,
-        clouds: vec![vec![]],
+        clouds: vec![Cloud::default()],
         numbers: numbers(f),
         ..Frame::default()
     });
@@ -393,7 +471,7 @@ fn charts_have_the_numbers_of_their_names() {
         ..begin("numbers")
     };
     let frames =
-        [0.0, 1.0].map(|f| Frame { time: f, clouds: vec![vec![]; 3], numbers: numbers(f), ..Frame::default() });
+        [0.0, 1.0].map(|f| Frame { time: f, clouds: vec![Cloud::default(); 3], numbers: numbers(f), ..Frame::default() });
     let header = header(&page_of(&begin, frames));
     let stage = |name: &str, milliseconds: [f64; 2]| json!({"name": name, "milliseconds": milliseconds});
     let expected = json!({

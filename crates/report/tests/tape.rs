@@ -93,7 +93,10 @@ fn a_tape_tells_what_the_run_did() {
         let Placement::Rigid { position, orientation } = frame.surfaces[0] else { panic!("a rigid surface") };
         assert_eq!((position, orientation), (state.position, state.orientation));
         assert_eq!(frame.surfaces[0].vertices(&begin.surfaces[0].surface), picture.surfaces[0].vertices());
-        assert_eq!(frame.clouds[1], picture.clouds.first().map_or(vec![], |(_, points)| points.clone()));
+        let hail = picture.clouds.first().map(|(_, cloud)| cloud.clone()).unwrap_or_default();
+        assert_eq!(frame.clouds[1], hail);
+        assert_eq!(hail.ids, run.look("hail", |hail: &Particles| hail.ids().to_vec()).unwrap());
+        assert!(frame.clouds[0].is_empty());
         let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
         assert_eq!(frame.numbers.energies[0], Some([ledger.kinetic, ledger.potential]));
         assert_eq!(frame.numbers.impulses[0][1][1], run.ledgers()[0].got.linear[1]);
@@ -215,12 +218,40 @@ fn newer_tapes_and_other_files_are_refused_in_clear_words() {
     bytes[12] += 1;
     fs::write(&path, &bytes).unwrap();
     let error = Tape::open(&path).unwrap_err().to_string();
-    assert!(error.ends_with("has version 2; this program reads version 1"), "{error}");
+    assert!(error.ends_with("has version 3; this program reads version 2"), "{error}");
     for other in [&b""[..], b"partita", b"PNG and more than sixteen bytes"] {
         fs::write(&path, other).unwrap();
         assert!(matches!(Tape::open(&path), Err(TapeError::NotATape { .. })));
     }
     assert!(matches!(Tape::open(folder.path().join("nowhere")), Err(TapeError::File { .. })));
+}
+
+/// Ids ascend, one a position; a frame in which they do not is not written.
+#[test]
+fn a_frame_with_ids_that_make_no_sense_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, ..) = tape(folder.path());
+    let mut tape = Tape::open(&path).unwrap();
+    let frame = tape.frame(9).unwrap();
+    assert!(frame.clouds[1].len() > 3);
+    let other = folder.path().join("other.tape");
+    let mut writer = partita_report::TapeWriter::create(&other, tape.begin()).unwrap();
+    type Change = fn(&mut Vec<u64>);
+    let changes: [(Change, &str); 3] = [
+        (|ids| ids.truncate(2), "expected one for each of"),
+        (|ids| ids[1] = ids[0], "expected ascending ids, each once, found id"),
+        (|ids| ids.swap(0, 1), "expected ascending ids, each once, found id"),
+    ];
+    for (change, words) in changes {
+        let mut changed = frame.clone();
+        change(&mut changed.clouds[1].ids);
+        let error = writer.frame(&changed).unwrap_err().to_string();
+        assert!(error.contains("other.tape: a frame's cloud number 1, ") && error.contains(words), "{error}");
+    }
+    writer.frame(&frame).unwrap();
+    writer.flush().unwrap();
+    let mut other = Tape::open(&other).unwrap();
+    assert_eq!((other.frames(), other.frame(0).unwrap()), (1, frame));
 }
 
 /// A run that goes back under a recorder: the tape goes on only where the run does.

@@ -63,9 +63,10 @@
 //! 1. Retract restores every bit, of what follows too. 2. A repeated step gives the same bits. 3. A
 //!    refused or failed call changes nothing. 4. Loads act once. 5. Loads are impulses. 6. Reading
 //!    changes nothing; time advances by dt. 7. Non-finite values never leave a step. 8. A follower keeps
-//!    attachments, and momentum is accounted for.
+//!    attachments, and momentum is accounted for. 9. Free particles keep their ids.
 
 mod check;
+mod cloud;
 mod error;
 mod fields;
 mod guide;
@@ -82,6 +83,7 @@ pub mod write_your_own {}
 use std::{any::Any, sync::Arc};
 
 pub use check::{check, check_guides, check_load};
+pub use cloud::Cloud;
 pub use error::{SimulatorError, check_finite, check_not_negative, check_positive, check_vector};
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
@@ -166,8 +168,8 @@ pub trait Simulator: Send {
         None
     }
 
-    /// Appends points to show that are no handles `[m]`: free particles.
-    fn cloud(&self, _out: &mut Vec<[f64; 3]>) {}
+    /// Appends free particles, in any order, each with the [id](Cloud) that it keeps.
+    fn cloud(&self, _out: &mut Cloud) {}
 
     /// The concrete simulator, for those who know what they put in.
     fn as_any(&self) -> &dyn Any;

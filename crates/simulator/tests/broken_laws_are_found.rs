@@ -3,8 +3,8 @@
 use std::{any::Any, cell::Cell, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Motion, Simulator, SimulatorError,
-    Snapshot, StepReport, Surface, Wrench,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Motion, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, Wrench,
     laws::{self, Broken, Suite},
     reference::{Chain, ChainParameters},
 };
@@ -45,6 +45,11 @@ enum Fault {
     HoldsTooSlow,
     ToleratesAnything,
     ReactsToNobody,
+    IdsOutsideItsState,
+    IdsAreTooFew,
+    IdsAreTwice,
+    IdsPassOn,
+    IdsComeBack,
 }
 use Fault::*;
 
@@ -184,6 +189,7 @@ impl Simulator for Faulty {
                 return Ok(StepReport::new(self.inner.time()));
             }
             (Err(SimulatorError::Failed { .. }), FailsAfterMoving) => self.poisoned = true,
+            (Ok(_), IdsOutsideItsState) => self.hidden.set(self.hidden.get() + 1.0),
             (Ok(report), LedgerOutsideItsState) => self.hidden.set(self.hidden.get() + report.time),
             (Ok(report), KeepsReactions | KeepsReactionsAndLedger) => report.reactions.clear(),
             (Ok(report), FlipsReactions) => report.reactions.iter_mut().for_each(|r| r.impulse = -r.impulse),
@@ -250,6 +256,25 @@ impl Simulator for Faulty {
         }
     }
 
+    /// The points of the chain.
+    fn cloud(&self, out: &mut Cloud) {
+        let handles: Vec<_> = self.inner.handles().iter().collect();
+        let mut states = vec![HandleState::default(); handles.len()];
+        self.inner.read(&handles, &mut states).unwrap();
+        // Also in the middle of a step that is cut.
+        let (n, steps) = (states.len() as u64, (self.inner.time() * 1024.0) as u64);
+        for (i, state) in (0..).zip(&states) {
+            match self.fault {
+                IdsOutsideItsState => out.push(i + 100 * self.hidden.get() as u64, state.position),
+                IdsAreTooFew if i == 3 => out.positions.push(state.position),
+                IdsAreTwice if i == 3 => out.push(4, state.position),
+                IdsPassOn => out.push((i + steps / 40) % n, state.position),
+                IdsComeBack if i == 3 && steps == 50 => {}
+                _ => out.push(i, state.position),
+            }
+        }
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -278,7 +303,8 @@ fn law_2_in(test: &str) -> impl Fn(&Suite) -> Result<(), Broken> {
 /// Without a fault the wrapper keeps every law, so that what the other tests find is the fault.
 #[test]
 fn the_wrapper_itself_keeps_the_laws() {
-    for law in [laws::law_1, laws::law_3, laws::law_4, laws::law_5, laws::law_6, laws::law_7, laws::law_8] {
+    let most = [laws::law_1, laws::law_3, laws::law_4, laws::law_5, laws::law_6, laws::law_7, laws::law_8, laws::law_9];
+    for law in most {
         judge(law, Nothing).unwrap();
     }
     judge(law_2_in("the_wrapper_itself_keeps_the_laws"), Nothing).unwrap();
@@ -435,6 +461,27 @@ fn law_8_finds_an_attachment_that_is_off_by_a_millimetre_or_a_millionth_of_its_s
 #[test]
 fn law_8_does_not_take_nan_for_balanced() {
     finds(laws::law_8, LedgerIsNan, &["law 8", "NaN"]);
+}
+
+#[test]
+fn law_1_finds_ids_that_are_not_part_of_the_state() {
+    finds(laws::law_1, IdsOutsideItsState, &["law 1", "right after retract: cloud.ids[0]: "]);
+}
+
+#[test]
+fn law_9_finds_particles_without_an_id_of_their_own() {
+    finds(laws::law_9, IdsAreTooFew, &["law 9", "step 0", "expected one for each of 6 positions, found 5 ids"]);
+    finds(laws::law_9, IdsAreTwice, &["law 9", "step 0", "found id 4 after id 4"]);
+}
+
+#[test]
+fn law_9_finds_ids_that_pass_from_one_particle_to_another() {
+    finds(laws::law_9, IdsPassOn, &["law 9", "step 39", "id 0 is 5.07", "m away after a 16th of the step"]);
+}
+
+#[test]
+fn law_9_finds_an_id_that_comes_back() {
+    finds(laws::law_9, IdsComeBack, &["law 9", "step 50", "id 3 is there again"]);
 }
 
 /// A suite that could not show anything is not passed.

@@ -9,7 +9,8 @@
 //! | `…/triangles`, `…/rest`                  | (m, 3), (n, 3)            | corners; in its own axes, or at first    |
 //! | `…/position`, `…/orientation`            | (frames, 3), (frames, 4)  | of a rigid one `[m]`, (x, y, z, w)       |
 //! | `SIMULATOR/particles/points`             | (all, 3)                  | frames one after the other `[m]`         |
-//! | `SIMULATOR/particles/offsets`            | (frames + 1)              | frame f: `points[offsets[f]:offsets[f+1]]` |
+//! | `…/ids`                                  | (all)                     | of each point: whose it is, for life     |
+//! | `…/offsets`                              | (frames + 1)              | frame f: `points[offsets[f]:offsets[f+1]]` |
 //! | `forces/position`, `/force`, `/torque`   | (all, 3)                  | `[m]`, `[N]`, `[N m]`                    |
 //! | `forces/interface`, `forces/offsets`     | (all), (frames + 1)       | as with particles                        |
 //! | `kinetic`, `potential`, `iterations`     | (frames, s)               | `[J]`, `[J]`, a window                   |
@@ -33,6 +34,7 @@ use partita::simulator::Carrier;
 
 const FLOAT: &str = "<f8";
 const INTEGER: &str = "<i8";
+const ID: &str = "<u8";
 const INDEX: &str = "<u4";
 
 /// Entries from here on need the large form of a ZIP header.
@@ -60,7 +62,9 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
     let mut arrays = Arrays { spool: Spool::create(&file.path)?, list: Vec::new() };
     arrays.put_begin(&reel.begin)?;
     let surfaces = surface_arrays(reel, &mut arrays)?;
-    let clouds: Vec<Runs> = reel.titles().1.iter().map(|title| Runs::new(&mut arrays, title, &["points"])).collect();
+    let titles = reel.titles().1;
+    let ids: Vec<Id> = titles.iter().map(|title| arrays.array(&format!("{title}/ids"), ID, &[0])).collect();
+    let clouds: Vec<Runs> = titles.iter().map(|title| Runs::new(&mut arrays, title, &["points"])).collect();
     let forces = Runs::new(&mut arrays, "forces", &["position", "force", "torque"]);
     let interface = arrays.array("forces/interface", INTEGER, &[0]);
     let numbers = NumberArrays::new(&mut arrays, &reel.begin);
@@ -76,8 +80,9 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
                 arrays.floats(orientation, q)?;
             }
         }
-        for (runs, points) in clouds.iter().zip(&frame.clouds) {
-            runs.frame(&mut arrays, std::slice::from_ref(points))?;
+        for ((runs, &ids), cloud) in clouds.iter().zip(&ids).zip(&frame.clouds) {
+            runs.frame(&mut arrays, std::slice::from_ref(&cloud.positions))?;
+            cloud.ids.iter().try_for_each(|id| arrays.row(ids, &id.to_le_bytes()))?;
         }
         let columns = [
             frame.forces.iter().map(|force| force.position).collect(),
@@ -92,8 +97,8 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
     }
 
     let never_any = |runs: &Runs| arrays.list[runs.columns[0].0].shape[0] == 0;
-    let left_out: Vec<usize> =
-        clouds.iter().filter(|runs| never_any(runs)).flat_map(|runs| [runs.columns[0].0, runs.offsets.0]).collect();
+    let never = clouds.iter().zip(&ids).filter(|(runs, _)| never_any(runs));
+    let left_out: Vec<usize> = never.flat_map(|(runs, ids)| [runs.columns[0].0, runs.offsets.0, ids.0]).collect();
     arrays.archive(file, &left_out)
 }
 

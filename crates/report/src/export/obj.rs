@@ -28,11 +28,11 @@ pub(super) fn write(reel: &mut Reel, folder: &PartialFolder) -> Result<(), Expor
             }
             first += taped.surface.vertices.len();
         }
-        for (title, points) in clouds.iter().zip(&frame.clouds).filter(|(_, points)| !points.is_empty()) {
+        for (title, cloud) in clouds.iter().zip(&frame.clouds).filter(|(_, cloud)| !cloud.is_empty()) {
             line!(text, "o {title}");
-            put_vertices(&mut text, points);
-            (first..first + points.len()).for_each(|i| line!(text, "p {i}"));
-            first += points.len();
+            put_vertices(&mut text, &cloud.positions);
+            (first..first + cloud.len()).for_each(|i| line!(text, "p {i}"));
+            first += cloud.len();
         }
         folder.write(&format!("{number:04}.obj"), text.as_bytes())?;
     }

@@ -133,7 +133,8 @@ impl<'a> Reel<'a> {
                 (Placement::Deformed(_), _) => return bad(&thing, "placed by vertex".into(), "one pose".into()),
             }
         }
-        for (simulator, points) in self.begin.simulators.iter().zip(&frame.clouds) {
+        for (simulator, cloud) in self.begin.simulators.iter().zip(&frame.clouds) {
+            let points = &cloud.positions;
             if let Some(i) = points.iter().position(|x| !fit(x)) {
                 return bad(&format!("particle {i} of `{simulator}`"), format!("{:?}", points[i]), numbers());
             }

@@ -4,6 +4,7 @@
 //! - A rigid surface has its points once, and `translate` and `orient` over time in double precision.
 //! - A deforming one has points over time. USD keeps them in single precision, so they are told from the middle of the
 //!   first frame's, to which `translate` brings them: good for 6e-8 of the distance from there.
+//! - Particles have their `ids` over time, one a point and for life.
 //! - Prims are named by letters, digits and `_`; the names on the tape are their `displayName`. `displayColor` is the
 //!   look's colour in linear light. What is recorded but not shown is there, and invisible.
 
@@ -19,7 +20,7 @@ use partita::simulator::Carrier;
 enum Motion {
     Rigid { translate: Stream, orient: Stream },
     Deformed { middle: [f64; 3], points: Stream, extent: Stream },
-    Cloud { points: Stream, extent: Stream, any: bool },
+    Cloud { points: Stream, ids: Stream, extent: Stream, any: bool },
 }
 
 pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), ExportError> {
@@ -68,7 +69,7 @@ impl Motion {
     }
 
     fn of_cloud(spool: &mut Spool) -> Self {
-        Self::Cloud { points: spool.stream(), extent: spool.stream(), any: false }
+        Self::Cloud { points: spool.stream(), ids: spool.stream(), extent: spool.stream(), any: false }
     }
 }
 
@@ -101,12 +102,15 @@ fn put_samples(
             _ => unreachable!("the reel checks that placements fit their carriers"),
         }
     }
-    for ((motion, positions), cloud) in clouds.iter_mut().zip(&frame.clouds).zip(&begin.clouds) {
-        if let Motion::Cloud { points, extent, any } = motion {
-            *any |= !positions.is_empty();
-            let [low, high] = bounds(positions);
-            put(*points, list(positions))?;
-            put(*extent, list(&[low.map(|x| x - cloud.radius), high.map(|x| x + cloud.radius)]))?;
+    for ((motion, cloud), taped) in clouds.iter_mut().zip(&frame.clouds).zip(&begin.clouds) {
+        if let Motion::Cloud { points, ids, extent, any } = motion {
+            *any |= !cloud.is_empty();
+            let [low, high] = bounds(&cloud.positions);
+            put(*points, list(&cloud.positions))?;
+            // USD's are signed.
+            let words: Vec<String> = cloud.ids.iter().map(|&id| (id as i64).to_string()).collect();
+            put(*ids, format!("[{}]", words.join(", ")))?;
+            put(*extent, list(&[low.map(|x| x - taped.radius), high.map(|x| x + taped.radius)]))?;
         }
     }
     Ok(())
@@ -130,8 +134,9 @@ fn put_motion(motion: &Motion, spool: &mut Spool, file: &mut PartialFile) -> Res
             file.put(format!("            double3 xformOp:translate = {}\n", tuple(middle)).as_bytes())?;
             file.put(b"            uniform token[] xformOpOrder = [\"xformOp:translate\"]\n")
         }
-        Motion::Cloud { points, extent, .. } => {
+        Motion::Cloud { points, ids, extent, .. } => {
             samples("point3f[] points", *points)?;
+            samples("int64[] ids", *ids)?;
             samples("float3[] extent", *extent)
         }
     }

@@ -5,6 +5,7 @@
 //! | `surfaces_0000.vtp` | `strain`    | points  | largest relative change of an edge's length since the surface's first shape `[-]`; 0 on what is rigid |
 //! |                     | `simulator` | points  | which one, as an index into `simulators`                          |
 //! |                     | `surface`   | points  | which one, as an index into `surfaces`; -1 for particles          |
+//! |                     | `id`        | points  | of a particle, its own for life; -1 on surfaces                   |
 //! | `forces_0000.vtp`   | `force`     | handles | mean of the coupling since the last frame `[N]`                   |
 //! |                     | `torque`    | handles | likewise `[N m]`                                                  |
 //! |                     | `interface` | handles | which one, as an index into `interfaces`                          |
@@ -69,14 +70,16 @@ fn surfaces(begin: &Begin, titles: &[String], frame: &Frame) -> String {
         poly.points.extend(vertices);
     }
     poly.loose_from = poly.points.len();
-    for (number, points) in frame.clouds.iter().enumerate() {
-        strain.extend(vec![0.0; points.len()]);
-        simulator.extend(vec![number as i64; points.len()]);
-        surface.extend(vec![-1; points.len()]);
-        poly.points.extend(points);
+    let mut ids = vec![-1; poly.points.len()];
+    for (number, cloud) in frame.clouds.iter().enumerate() {
+        strain.extend(vec![0.0; cloud.len()]);
+        simulator.extend(vec![number as i64; cloud.len()]);
+        surface.extend(vec![-1; cloud.len()]);
+        ids.extend(cloud.ids.iter().map(|&id| id as i64));
+        poly.points.extend(&cloud.positions);
     }
     poly.floats = vec![("strain", 1, strain)];
-    poly.indices = vec![("simulator", simulator), ("surface", surface)];
+    poly.indices = vec![("simulator", simulator), ("surface", surface), ("id", ids)];
     poly.words = vec![("simulators", begin.simulators.clone()), ("surfaces", titles.to_vec())];
     poly.text(frame.time)
 }

@@ -54,31 +54,58 @@ function readStrains(bytes, vertices) {
   return codes;
 }
 
-/** Positions over time of a cloud or deforming surface. */
+/** By frame, the places in the frame before whose points are no longer there; written as the gaps between them. */
+function readGone({ counts, section }, sections) {
+  const gaps = words(sections[section]);
+  let at = 0;
+  return counts.map((count) => {
+    const places = gaps.subarray(at, at += count);
+    for (let k = 1; k < count; k++) places[k] += places[k - 1] + 1;
+    return places;
+  });
+}
+
+/** The codes of a frame, by axis, but for the points at these places. */
+function without(codes, gone) {
+  if (gone.length === 0) return codes;
+  const count = codes.length / 3, places = new Uint32Array(count);
+  let kept = 0;
+  for (let k = 0, g = 0; k < count; k++) {
+    if (gone[g] === k) g++;
+    else places[kept++] = k;
+  }
+  const rest = new Uint16Array(3 * kept);
+  for (let axis = 0; axis < 3; axis++) {
+    for (let k = 0; k < kept; k++) rest[axis * kept + k] = codes[axis * count + places[k]];
+  }
+  return rest;
+}
+
+/**
+ * Positions over time of a cloud or deforming surface. From a frame to the next, points that stay keep their order; some
+ * may be gone, so that those behind move up, and newcomers come last.
+ */
 class Track {
-  constructor({ low, step, counts, section }, sections) {
-    Object.assign(this, { low, step, counts });
-    this.frames = [];
-    let at = 0;
-    for (const count of counts) {
-      this.frames.push(this.decode(sections[section], at, count));
+  constructor({ low, step, counts, section, gone }, sections) {
+    Object.assign(this, { low, step, counts, frames: [] });
+    this.gone = gone === null ? counts.map(() => []) : readGone(gone, sections);
+    let at = 0, last = new Uint16Array(0), before = last;
+    counts.forEach((count, i) => {
+      [last, before] = [without(last, this.gone[i]), without(before, this.gone[i])];
+      const codes = this.decode(sections[section], at, count, last, before);
+      this.frames.push(codes);
+      [last, before] = [codes, last];
       at += 6 * count;
-    }
+    });
     this.most = counts.reduce((a, b) => Math.max(a, b), 0);
-    // Points that jump farther between two frames are others that took their place.
-    this.jump = 0.25 * Math.hypot(...step) * 65534;
   }
 
   /** Codes of a frame by axis. Each is foretold from the two frames before, or one, or the point before. */
-  decode(bytes, at, count) {
+  decode(bytes, at, count, last, before) {
     const codes = new Uint16Array(3 * count);
-    const [last, before] = [this.frames.at(-1), this.frames.at(-2)];
-    const one = last ? Math.min(count, last.length / 3) : 0;
-    const both = before ? Math.min(one, before.length / 3) : 0;
+    const [one, both] = [last.length / 3, before.length / 3];
     for (let axis = 0; axis < 3; axis++) {
-      const first = axis * count;
-      const a = last ? (axis * last.length) / 3 : 0;
-      const b = before ? (axis * before.length) / 3 : 0;
+      const [first, a, b] = [axis * count, axis * one, axis * both];
       let previous = 0;
       for (let i = 0; i < count; i++) {
         const folded = bytes[at + i] | (bytes[at + count + i] << 8);
@@ -93,43 +120,35 @@ class Track {
   }
 
   /**
-   * Positions between frames `i` and `i + 1` into `out`, three numbers a point; NaN for what is not shown.
-   * Returns the number of points: those of frame `i`, of which those that are no longer there stand still.
+   * Positions between frames `i` and `i + 1` into `out`, three numbers a point; NaN for what is not shown. Returns the
+   * number of points: those of frame `i`. What is in the next one too goes there straight, the rest stands still.
    */
   positions(i, t, out) {
     const [a, count] = [this.frames[i], this.counts[i]];
-    const next = this.counts[i + 1] ?? 0;
-    // Where points have gone, the others may have taken over their numbers.
-    const moving = t > 0 && next >= count;
-    const b = moving ? this.frames[i + 1] : a;
+    const moving = t > 0 && i + 1 < this.frames.length;
+    const [b, next, gone] = moving ? [this.frames[i + 1], this.counts[i + 1], this.gone[i + 1]] : [a, count, []];
     for (let axis = 0; axis < 3; axis++) {
       const [low, step] = [this.low[axis], this.step[axis]];
-      const [p, q] = [axis * count, axis * (moving ? next : count)];
-      for (let k = 0; k < count; k++) {
-        const from = a[p + k];
-        out[3 * k + axis] = low + step * (moving ? from + t * (b[q + k] - from) : from);
+      for (let k = 0, g = 0; k < count; k++) {
+        const from = a[axis * count + k];
+        let to = from;
+        if (gone[g] === k) g++;
+        else if (b[k - g] !== HIDDEN) to = b[axis * next + k - g];
+        out[3 * k + axis] = a[k] === HIDDEN ? NaN : low + step * (from + t * (to - from));
       }
     }
-    this.settle(i, moving ? next : 0, out);
     return count;
   }
 
-  /** Leaves out what is hidden; lets what jumps stand where it was. */
-  settle(i, next, out) {
-    const [a, count] = [this.frames[i], this.counts[i]];
-    const b = next > 0 ? this.frames[i + 1] : a;
-    const limit = this.jump * this.jump;
-    const [sx, sy, sz] = this.step;
-    for (let k = 0; k < count; k++) {
-      if (a[k] === HIDDEN) {
-        out[3 * k] = out[3 * k + 1] = out[3 * k + 2] = NaN;
-      } else if (next > 0) {
-        const x = sx * (b[k] - a[k]), y = sy * (b[next + k] - a[count + k]), z = sz * (b[2 * next + k] - a[2 * count + k]);
-        if (b[k] === HIDDEN || x * x + y * y + z * z > limit) {
-          for (let axis = 0; axis < 3; axis++) out[3 * k + axis] = this.low[axis] + this.step[axis] * a[axis * count + k];
-        }
-      }
+  /** Which point is which in frame `i`: numbered in the order in which they come. */
+  numbers(i) {
+    let numbers = [], next = 0;
+    for (let f = 0; f <= i; f++) {
+      const gone = new Set(this.gone[f]);
+      numbers = numbers.filter((_, k) => !gone.has(k));
+      while (numbers.length < this.counts[f]) numbers.push(next++);
     }
+    return numbers;
   }
 }
 

@@ -1,6 +1,7 @@
 //! What a page shows of a tape: at most 24 frames a second, and no more points than browsers draw without stutter.
 
 use nalgebra::Vector3;
+use partita::simulator::Cloud;
 
 use super::tracks::Point;
 use crate::{Begin, Frame, Numbers, Placement, Tape, TapeError, strain::strains};
@@ -28,7 +29,7 @@ pub(super) struct Footage {
     pub numbers: Vec<(f64, Numbers)>,
     /// A frame shows at most so many particles.
     particles: usize,
-    /// Of each cloud every so-manieth point is shown, and every so-manieth frame.
+    /// One particle in so many is shown, a power of two, and every so-manieth frame.
     pub thinned: usize,
     skipped: usize,
     /// Particles, and vertices of deforming surfaces, in all frames; together at most so many.
@@ -41,9 +42,16 @@ pub(super) struct Footage {
 pub(super) struct Shown {
     pub time: f64,
     pub surfaces: Vec<Place>,
-    pub clouds: Vec<Vec<Point>>,
+    pub clouds: Vec<Swarm>,
     /// Interface, position, force `[m, N]`.
     pub forces: Vec<[f32; 7]>,
+}
+
+/// The free particles of a simulator that are shown, by ascending id.
+#[derive(Default)]
+pub(super) struct Swarm {
+    pub ids: Vec<u64>,
+    pub points: Vec<Point>,
 }
 
 /// Where a surface is.
@@ -105,7 +113,10 @@ impl Footage {
             let ([x, y, z], [fx, fy, fz]) = (self.near(&force.position), force.force.map(|f| f as f32));
             [force.interface as f32, x, y, z, fx, fy, fz]
         };
-        let thin = |cloud: &Vec<[f64; 3]>| cloud.iter().step_by(self.thinned).map(|x| self.near(x)).collect();
+        let thin = |cloud: &Cloud| {
+            let near = |x| self.near(x);
+            Swarm { ids: cloud.ids.clone(), points: cloud.positions.iter().map(near).collect() }.thinned(self.thinned)
+        };
         self.frames.push(Shown {
             time: frame.time,
             surfaces: frame.surfaces.iter().zip(&begin.surfaces).map(place).collect(),
@@ -143,18 +154,18 @@ impl Footage {
         [0, 1, 2].map(|k| (x[k] - self.origin[k]) as f32)
     }
 
-    /// Leaves out every second particle of all frames so far.
+    /// Leaves out half of the particles, the same ones in all frames so far.
     fn thin(&mut self) {
         self.thinned *= 2;
         for cloud in self.frames.iter_mut().flat_map(|frame| &mut frame.clouds) {
-            *cloud = cloud.iter().step_by(2).copied().collect();
+            *cloud = std::mem::take(cloud).thinned(self.thinned);
         }
         self.count();
     }
 
     fn note(&mut self, vertices: usize) {
         if self.thinned > 1 {
-            let shown = format!("decimated: one free particle in {} is shown", self.thinned);
+            let shown = format!("decimated: one free particle in {} is shown, throughout", self.thinned);
             self.notes.push(format!("{shown}, so that a frame has at most {} of them", self.particles));
         }
         if self.skipped > 1 {
@@ -169,13 +180,29 @@ impl Footage {
 
 impl Shown {
     fn particles(&self) -> usize {
-        self.clouds.iter().map(Vec::len).sum()
+        self.clouds.iter().map(|cloud| cloud.ids.len()).sum()
     }
 
     /// Of deforming surfaces.
     fn vertices(&self) -> usize {
         let count = |place: &Place| if let Place::Deformed { vertices, .. } = place { vertices.len() } else { 0 };
         self.surfaces.iter().map(count).sum()
+    }
+}
+
+/// 2⁶⁴ over the golden ratio: multiples of it, modulo 2⁶⁴, are spread as evenly as can be, also those of every second id.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+impl Swarm {
+    /// One particle in `many`, whatever its neighbours: shown in one frame, it is in all. `many` is a power of two.
+    fn thinned(self, many: usize) -> Self {
+        if many == 1 {
+            return self;
+        }
+        let last = u64::MAX / many as u64;
+        let all = self.ids.into_iter().zip(self.points);
+        let (ids, points) = all.filter(|(id, _)| id.wrapping_mul(GOLDEN) <= last).unzip();
+        Self { ids, points }
     }
 }
 

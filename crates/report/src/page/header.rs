@@ -4,7 +4,8 @@ use partita::simulator::Carrier;
 use serde::Serialize;
 
 use super::blob::Blob;
-use super::footage::{Footage, Place};
+use super::footage::{Footage, Place, Swarm};
+use super::order::Order;
 use super::shades::Shades;
 use super::tracks::{Encoder, Grid, Point};
 use crate::{Begin, Camera, Finish, Look, Numbers, Tape};
@@ -64,7 +65,7 @@ struct CloudHeader {
     radius: f64,
     paint: Paint,
     track: TrackHeader,
-    /// Every so-manieth particle is shown.
+    /// One particle in so many is shown.
     thinned: usize,
 }
 
@@ -73,6 +74,16 @@ struct TrackHeader {
     low: Point,
     step: Point,
     /// Points of each frame.
+    counts: Vec<usize>,
+    section: usize,
+    /// `None` where points are never gone.
+    gone: Option<GoneHeader>,
+}
+
+/// Places in the frame before whose points are no longer there, each as the number of those between it and the last one.
+#[derive(Serialize)]
+struct GoneHeader {
+    /// By frame.
     counts: Vec<usize>,
     section: usize,
 }
@@ -172,12 +183,12 @@ fn surfaces(begin: &Begin, footage: &Footage, shades: &Shades, blob: &mut Blob) 
 }
 
 fn clouds(begin: &Begin, footage: &Footage, blob: &mut Blob) -> Vec<CloudHeader> {
-    let shown = |i: &usize| footage.frames.iter().any(|frame| !frame.clouds[*i].is_empty());
+    let shown = |i: &usize| footage.frames.iter().any(|frame| !frame.clouds[*i].ids.is_empty());
     let cloud = |i: usize| CloudHeader {
         simulator: i,
         radius: begin.clouds[i].radius,
         paint: paint(begin.clouds[i].look),
-        track: track(footage, blob, |frame| &footage.frames[frame].clouds[i]),
+        track: cloud_track(footage, blob, |frame| &footage.frames[frame].clouds[i]),
         thinned: footage.thinned,
     };
     (0..begin.clouds.len()).filter(shown).map(cloud).collect()
@@ -202,7 +213,24 @@ fn track<'a>(footage: &'a Footage, blob: &mut Blob, points: impl Fn(usize) -> &'
     let (mut encoder, mut bytes) = (Encoder::new(grid, footage.reach), Vec::new());
     frames().for_each(|points| encoder.frame(points, &mut bytes));
     let counts = frames().map(<[Point]>::len).collect();
-    TrackHeader { low: grid.low, step: grid.step, counts, section: blob.put(bytes) }
+    TrackHeader { low: grid.low, step: grid.step, counts, section: blob.put(bytes), gone: None }
+}
+
+fn cloud_track<'a>(footage: &'a Footage, blob: &mut Blob, swarm: impl Fn(usize) -> &'a Swarm) -> TrackHeader {
+    let frames = || (0..footage.frames.len()).map(&swarm);
+    let grid = Grid::around(frames().map(|swarm| swarm.points.as_slice()), footage.reach);
+    let (mut encoder, mut bytes, mut order) = (Encoder::new(grid, footage.reach), Vec::new(), Order::default());
+    let (mut counts, mut gaps) = (Vec::new(), Vec::new());
+    for swarm in frames() {
+        let gone = order.next(&swarm.ids);
+        encoder.forget(&gone);
+        encoder.frame(&order.placed(&swarm.points), &mut bytes);
+        gaps.extend(gone.iter().scan(0, |next, &place| Some(place - std::mem::replace(next, place + 1))));
+        counts.push(gone.len());
+    }
+    let gone = Some(GoneHeader { counts, section: blob.put_words(gaps.into_iter()) });
+    let counts = frames().map(|swarm| swarm.ids.len()).collect();
+    TrackHeader { low: grid.low, step: grid.step, counts, section: blob.put(bytes), gone }
 }
 
 fn paint(look: Look) -> Paint {

@@ -110,6 +110,8 @@ function showScene(header, sections, player) {
       pose();
       return scene.surfaces.find((one) => one.name === name)?.strain?.slice();
     },
+    /** Which free particle of a simulator is which of its positions: the same number in every frame. */
+    numbersOf: (name) => scene.clouds.find((one) => one.name === name)?.track.numbers(player.place().i),
     pixels() {
       stale = true;
       draw();

@@ -3,6 +3,7 @@
 //! | stage                                        | file          |
 //! |----------------------------------------------|---------------|
 //! | which frames and points are shown            | `footage.rs`  |
+//! | which particle is which, from frame to frame | `order.rs`    |
 //! | positions as whole numbers that deflate well | `tracks.rs`   |
 //! | strain likewise                              | `shades.rs`   |
 //! | all binary data, deflated, as text           | `blob.rs`     |
@@ -17,6 +18,7 @@
 mod blob;
 mod footage;
 mod header;
+mod order;
 mod shades;
 mod tracks;
 

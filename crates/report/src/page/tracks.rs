@@ -3,7 +3,8 @@
 //! A track is one cloud or deforming surface. Its bounds over the run are cut into 65534 steps an axis, so a position is
 //! off by half a step at most. A code is foretold from the two frames before, `2 a − b`: what rests or flies evenly leaves
 //! zeros, and what falls leaves one constant. The remainder, modulo 2¹⁶, is folded to put small ones of both signs into the
-//! low byte (0, −1, 1, −2, … as 0, 1, 2, 3, …).
+//! low byte (0, −1, 1, −2, … as 0, 1, 2, 3, …). Points that are gone are left out of the two frames before, so that each is
+//! foretold from its own.
 
 use super::blob::planes;
 
@@ -54,13 +55,24 @@ fn shown(point: &Point, reach: f32) -> bool {
 pub(super) struct Encoder {
     grid: Grid,
     reach: f32,
-    /// Of the last frame and the one before, by axis.
+    /// Of the last frame and the one before, by axis. In both, a point has the same place.
     before: [[Vec<u16>; 3]; 2],
 }
 
 impl Encoder {
     pub fn new(grid: Grid, reach: f32) -> Self {
         Self { grid, reach, before: Default::default() }
+    }
+
+    /// Leaves out the points at these places, in their order, of the last frame.
+    pub fn forget(&mut self, gone: &[u32]) {
+        for codes in self.before.iter_mut().flatten() {
+            let (mut place, mut gone) = (0, gone.iter().peekable());
+            codes.retain(|_| {
+                place += 1;
+                gone.next_if(|&&other| other + 1 == place).is_none()
+            });
+        }
     }
 
     /// Appends a frame: by axis, low bytes then high bytes.

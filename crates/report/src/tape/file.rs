@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use partita::{RunSnapshot, simulator::hash_bytes};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Begin, End, Frame};
+use super::{Begin, End, Frame, clouds};
 
 const MAGIC: &[u8; 12] = b"partita tape";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Kind, length and seal of a record, and a seal of these.
 const HEAD: usize = 1 + 4 + 8 + 4;
 
@@ -69,6 +69,14 @@ pub enum TapeError {
         number: usize,
         /// That there are.
         frames: usize,
+    },
+    /// A frame that cannot be written as it is.
+    #[error("tape {}: a frame's cloud {fault}", .path.display())]
+    Cloud {
+        /// Of the tape.
+        path: PathBuf,
+        /// Which cloud, what was found and what expected.
+        fault: String,
     },
     /// A record is longer than 4 GiB.
     #[error("tape {}: a record of {bytes} bytes; at most 4 GiB", .path.display())]
@@ -131,8 +139,11 @@ impl TapeWriter {
     /// Appends a frame.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// The file cannot be written, or the ids of a cloud do not ascend, one a position.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), TapeError> {
+        if let Some(fault) = clouds::fault(&frame.clouds) {
+            return Err(TapeError::Cloud { path: self.path.clone(), fault });
+        }
         self.record(FRAME, frame)
     }
 
@@ -297,11 +308,15 @@ impl Tape {
     /// Reads frame `number`, from 0.
     ///
     /// # Errors
-    /// There is no such frame, or the file has changed since it was opened.
+    /// There is no such frame, its clouds make no sense, or the file has changed since it was opened.
     pub fn frame(&mut self, number: usize) -> Result<Frame, TapeError> {
         let none = || TapeError::NoFrame { path: self.path.clone(), number, frames: self.frames.len() };
         let place = *self.frames.get(number).ok_or_else(none)?;
-        self.read(place)
+        let frame: Frame = self.read(place)?;
+        match clouds::fault(&frame.clouds) {
+            Some(fault) => Err(corrupt(&self.path, place, format!("cloud {fault}"))),
+            None => Ok(frame),
+        }
     }
 
     /// Brings `run`, built of the same scene, to frame `number`: back to the last snapshot before it, and through the
@@ -386,4 +401,39 @@ fn decoded<T: DeserializeOwned>(path: &Path, place: Place, content: &[u8]) -> Re
 
 fn corrupt(path: &Path, place: Place, found: String) -> TapeError {
     TapeError::Corrupt { path: path.into(), at: place.at, found }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Force, Numbers, Placement,
+        synthetic::{begin, square},
+    };
+
+    /// A frame as it lies on the tape, with a cloud of two positions and these runs of ids.
+    fn frame(runs: &[[u64; 2]]) -> impl Serialize {
+        let clouds = vec![(runs.to_vec(), vec![[0.0f64; 3]; 2])];
+        let (surfaces, forces) = (Vec::<Placement>::new(), Vec::<Force>::new());
+        (0.0f64, 0u64, surfaces, clouds, forces, Numbers::default(), Vec::<partita::WindowInputs>::new())
+    }
+
+    /// What a seal does not show, since it was written like that.
+    #[test]
+    fn ids_that_do_not_fit_their_positions_are_corrupt() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd.tape");
+        let mut writer = TapeWriter::create(&path, &begin(24.0, vec![square("square", 1.0, true)])).unwrap();
+        let runs: [&[[u64; 2]]; 4] = [&[[7, 2]], &[[7, 1]], &[[7, 1], [3, u64::MAX]], &[[u64::MAX, 2]]];
+        for runs in runs {
+            writer.record(FRAME, &frame(runs)).unwrap();
+        }
+        writer.end(&End { json: "{}".into() }).unwrap();
+        let mut tape = Tape::open(&path).unwrap();
+        assert_eq!(tape.frame(0).unwrap().clouds[0].ids, [7, 8]);
+        for (number, words) in [(1, "found 1 ids"), (2, "found 3 ids"), (3, "ascending ids, each once")] {
+            let error = tape.frame(number).unwrap_err().to_string();
+            assert!(error.contains("odd.tape is corrupt at byte") && error.contains(words), "{error}");
+        }
+    }
 }

@@ -5,16 +5,22 @@
 //! be taken up again, at last [`End`]. A process that is killed leaves a torn record at the end, and nothing but that is
 //! lost; a seal that is wrong anywhere else is an error.
 //!
+//! Positions are as the run has them. Ids of free particles ascend, and are written as runs of neighbours.
+//!
 //! ```text
 //! "partita tape" | version: u32 | record | record | …
 //! record: kind: u8 | length: u32 | seal: u64 (FNV-1a of kind and payload) | seal of these: u32 | payload (postcard)
 //! ```
 
+mod clouds;
 mod file;
 mod numbers;
 mod recorder;
 
-use partita::{WindowInputs, simulator::Surface};
+use partita::{
+    WindowInputs,
+    simulator::{Cloud, Surface},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Camera, Look};
@@ -81,8 +87,9 @@ pub struct Frame {
     pub window: u64,
     /// Where each of [`Begin::surfaces`] is.
     pub surfaces: Vec<Placement>,
-    /// Positions by [`Begin::clouds`] `[m]`.
-    pub clouds: Vec<Vec<[f64; 3]>>,
+    /// Who is where of each of [`Begin::clouds`], by ascending id.
+    #[serde(with = "clouds")]
+    pub clouds: Vec<Cloud>,
     /// What the couplings do to handles.
     pub forces: Vec<Force>,
     /// What charts show.

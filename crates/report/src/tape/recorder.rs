@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use partita::{
     Run,
-    simulator::{Carrier, Wrench},
+    simulator::{Carrier, Cloud, Wrench},
 };
 
 use super::{Begin, End, Force, Frame, Numbers, Placement, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
@@ -237,10 +237,10 @@ impl Recorder {
             }
             Carrier::Points(_) => Placement::Deformed(posed.carriers.iter().map(|state| state.position).collect()),
         };
-        let mut clouds = vec![Vec::new(); self.begin.clouds.len()];
-        for (simulator, points) in picture.clouds {
+        let mut clouds = vec![Cloud::default(); self.begin.clouds.len()];
+        for (simulator, cloud) in picture.clouds {
             if let Some(number) = self.begin.simulators.iter().position(|name| *name == simulator) {
-                clouds[number] = points;
+                clouds[number] = cloud;
             }
         }
         let frame = Frame {

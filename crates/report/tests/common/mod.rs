@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use partita::simulator::{Carrier, HandleTable, Kind, Surface};
+use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter,
 };
@@ -48,7 +48,11 @@ pub fn frame(begin: &Begin, number: usize) -> Frame {
     });
     // None, then more and more, then fewer.
     let drops = (3 * number).min(40_usize.saturating_sub(number));
+    // The first ones go first.
+    let gone = number / 2;
     let drop = |i: usize| [-1.0 + 0.1 * i as f64, 1.0 / (1.0 + i as f64), 0.01 * number as f64];
+    let mut cloud = Cloud::default();
+    (gone..gone + drops).for_each(|i| cloud.push(1 + 2 * i as u64, drop(i)));
     let force = |interface: usize| Force {
         interface,
         position: [0.1 * number as f64, 1.0, 1.0 / 3.0],
@@ -59,7 +63,7 @@ pub fn frame(begin: &Begin, number: usize) -> Frame {
         time,
         window: 10 * number as u64,
         surfaces: surfaces.collect(),
-        clouds: vec![vec![], vec![], (0..drops).map(drop).collect()],
+        clouds: vec![Cloud::default(), Cloud::default(), cloud],
         forces: (0..(number + 2) % 3).map(force).collect(),
         numbers: numbers(number),
         inputs: vec![],

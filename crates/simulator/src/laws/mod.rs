@@ -27,6 +27,7 @@
 //! | 6 | reading changes nothing; time advances by dt | runs that are read after each step, twice, and not before their end |
 //! | 7 | non-finite values never leave a step | loads up to 1e300 N, steps from 1e-300 s to 1e3 s |
 //! | 8 | a follower keeps its attachments, and momentum is accounted for | a handle held on a swing and a box pushed up from below, of each kind that `follows` names; then steps without motions; momentum at each step, angular momentum over the trace |
+//! | 9 | free particles keep their ids | as many ids as positions, none twice, none again; each step again in 16 parts, in which nobody goes far |
 //!
 //! Every trace is 72 steps with changing loads on four of the handles. A follower has its first Point
 //! (or Frame) held on a path of 2 % of the simulator's size, and a box comes up from 2 % below it to
@@ -35,6 +36,7 @@
 //! Where a law needs a ledger and there is none, law 5 is broken, and laws 4 and 8 check what is left.
 
 mod calls;
+mod identity;
 mod physics;
 mod rising_box;
 mod scenario;
@@ -43,6 +45,7 @@ mod states;
 use std::fmt;
 
 pub use calls::{law_3, law_4, law_7};
+pub use identity::law_9;
 pub use physics::{law_5, law_8};
 pub use states::{law_1, law_2, law_6};
 
@@ -104,6 +107,7 @@ macro_rules! simulator_laws {
             law_6_reading_changes_nothing_and_time_advances_by_dt: law_6,
             law_7_non_finite_values_never_leave_a_step: law_7,
             law_8_a_follower_keeps_attachments_and_momentum_is_accounted_for: law_8,
+            law_9_free_particles_keep_their_ids: law_9,
         );
 
         #[test]

@@ -7,7 +7,7 @@ use nalgebra::{UnitQuaternion, Vector3};
 
 use super::{Broken, Suite, rising_box::rising_box};
 use crate::{
-    Guide, HandleId, HandleState, Inputs, Kind, Ledger, Motion, Outcome, Simulator, SimulatorError, Snapshot,
+    Cloud, Guide, HandleId, HandleState, Inputs, Kind, Ledger, Motion, Outcome, Simulator, SimulatorError, Snapshot,
     StepReport, Wrench, fields, layout_of,
     path::{quaternion, xyzw},
 };
@@ -39,7 +39,7 @@ pub(super) struct View {
     pub time: f64,
     readings: Vec<HandleState>,
     ledger: Option<Ledger>,
-    cloud: Vec<[f64; 3]>,
+    cloud: Cloud,
 }
 
 /// All that can be seen of one step.
@@ -182,10 +182,19 @@ impl Scenario {
         self.simulator.step(self.dt, inputs).map_err(|error| Broken::new(ORDINARY, k, error))
     }
 
+    /// Takes part number `part` of `parts` of step number `k`, and looks at nothing.
+    pub(super) fn advance_part(&mut self, k: usize, parts: u32, part: u32) -> Result<(), Broken> {
+        let Inputs { loads, motions } = self.inputs(k);
+        let cut = self.guides.iter().zip(motions);
+        let cut = cut.map(|(guide, motion)| motion.map(|motion| motion.part(guide, self.dt, parts, part))).collect();
+        let taken = self.simulator.step(self.dt / f64::from(parts), &Inputs { loads, motions: cut });
+        taken.map(drop).map_err(|error| Broken::new(ORDINARY, k, error))
+    }
+
     /// Looks at everything.
     pub(super) fn view(&self, reuse: Option<Snapshot>) -> View {
         let handles: Vec<_> = self.simulator.handles().iter().collect();
-        let mut cloud = Vec::new();
+        let mut cloud = Cloud::default();
         self.simulator.cloud(&mut cloud);
         View {
             snapshot: self.simulator.snapshot(reuse),
@@ -260,8 +269,8 @@ impl Seen {
         if let Some(i) = self.view.readings.iter().position(|state| !state.is_finite()) {
             return Some(format!("handle {i} is at {:?}", self.view.readings[i]));
         }
-        if let Some(i) = self.view.cloud.iter().position(|x| x.iter().any(|x| !x.is_finite())) {
-            return Some(format!("point {i} of the cloud is at {:?}", self.view.cloud[i]));
+        if let Some(i) = self.view.cloud.positions.iter().position(|x| x.iter().any(|x| !x.is_finite())) {
+            return Some(format!("point {i} of the cloud is at {:?}", self.view.cloud.positions[i]));
         }
         if let Some(reaction) = self.report.reactions.iter().find(|reaction| !reaction.impulse.is_finite()) {
             return Some(format!("{reaction:?}"));
@@ -296,7 +305,9 @@ fn bounds(simulator: &dyn Simulator, states: &[HandleState]) -> ([f64; 3], [f64;
     for surface in simulator.surfaces() {
         points.extend(surface.posed(&read(simulator, surface.carrier.handles())));
     }
-    simulator.cloud(&mut points);
+    let mut cloud = Cloud::default();
+    simulator.cloud(&mut cloud);
+    points.extend(cloud.positions);
     let reach =
         |pick: fn(f64, f64) -> f64, start: f64| [0, 1, 2].map(|axis| points.iter().map(|x| x[axis]).fold(start, pick));
     if points.is_empty() {
