@@ -13,12 +13,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Image;
-use crate::write::partial_name;
+use crate::partial::Hidden;
 
 /// A film in the making. Dropped before [`Mp4::finish`], it leaves nothing.
 pub(crate) struct Mp4 {
     path: PathBuf,
-    partial: PathBuf,
+    hidden: Hidden,
     ffmpeg: Child,
     /// To the thread that feeds ffmpeg; `None` after the last frame.
     frames: Option<SyncSender<Vec<u8>>>,
@@ -33,6 +33,8 @@ pub(crate) struct Mp4 {
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks at whether ffmpeg is ready.
 const PAUSE: Duration = Duration::from_millis(2);
+/// What ffmpeg writes, in the hidden folder.
+const FILM: &str = "film";
 /// Frames that wait for ffmpeg.
 const WAITING: usize = 4;
 
@@ -40,10 +42,16 @@ impl Mp4 {
     /// Starts `program` (`ffmpeg`, looked for on the PATH) on a film of this even size and rate `[1/s]`; `None` where
     /// there is no such program.
     pub fn begin(program: &OsStr, path: &Path, size: [u32; 2], rate: f64, threads: usize) -> Option<Self> {
-        let partial = partial_name(path);
+        let hidden = match Hidden::beside(path) {
+            Ok(hidden) => hidden,
+            Err(error) => {
+                complain(path, &error.to_string());
+                return None;
+            }
+        };
         // Not a bare name: ffmpeg would take "-x" for an option and "http:" for a server.
         let mut output = OsString::from("file:");
-        output.push(&partial);
+        output.push(hidden.inside(FILM));
         let [width, height] = size;
         let mut command = Command::new(program);
         command.args(["-hide_banner", "-nostdin", "-loglevel", "error", "-n", "-f", "rawvideo", "-pix_fmt", "rgb24"]);
@@ -69,7 +77,7 @@ impl Mp4 {
         let stderr = ffmpeg.stderr.take().expect("piped above");
         thread::spawn(move || tell.send(last_line(stderr)));
         let (path, patience) = (path.to_path_buf(), PATIENCE);
-        Some(Mp4 { path, partial, ffmpeg, frames: Some(frames), words, patience, trouble: None })
+        Some(Mp4 { path, hidden, ffmpeg, frames: Some(frames), words, patience, trouble: None })
     }
 
     /// Adds a frame, of the size of the film. Waits while ffmpeg is behind.
@@ -127,8 +135,9 @@ impl Mp4 {
     }
 
     fn put_in_place(&self) -> io::Result<()> {
-        File::open(&self.partial)?.sync_all()?;
-        fs::rename(&self.partial, &self.path)
+        let film = self.hidden.inside(FILM);
+        File::open(&film)?.sync_all()?;
+        fs::rename(film, &self.path)
     }
 
     fn give_up(&mut self, trouble: String) {
@@ -143,7 +152,6 @@ impl Drop for Mp4 {
         // Neither does anything after a film that succeeded.
         let _ = self.ffmpeg.kill();
         let _ = self.ffmpeg.wait();
-        let _ = fs::remove_file(&self.partial);
     }
 }
 

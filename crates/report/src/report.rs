@@ -44,7 +44,7 @@ impl Report {
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
         let endings = ["json", "png", "storyboard.png", "gif", "mp4", "html", "tape", "tape.partial"];
-        prepare_folder(&options.out, &endings.map(|ending| report.path(ending)))?;
+        prepare_folder(&options.out, name, &endings)?;
         for format in &options.export {
             format.check(&options.out, name)?;
         }

@@ -80,6 +80,19 @@ fn a_passed_run_writes_everything_and_succeeds() {
     assert_eq!(left, expected);
 }
 
+/// A run that was killed while it drew its film leaves a hidden folder; the next run of the same name removes it.
+#[test]
+fn what_a_killed_run_left_is_cleared_away_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = folder.path().join(".crates.mp4.7-0.partial");
+    fs::create_dir(&left).unwrap();
+    ["lock", "film"].iter().for_each(|name| fs::write(left.join(name), b"half").unwrap());
+    Report::new("boards", &options(folder.path())).unwrap();
+    assert_eq!(names(folder.path()).len(), 1);
+    Report::new("crates", &options(folder.path())).unwrap();
+    assert!(names(folder.path()).is_empty());
+}
+
 #[test]
 fn a_blank_picture_fails_the_run() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,7 +38,8 @@ use std::path::{Path, PathBuf};
 pub use error::ExportError;
 
 use crate::Tape;
-use place::{PartialFile, PartialFolder, check_folder};
+use crate::partial::PartialFile;
+use place::{PartialFolder, check_folder};
 use reel::Reel;
 
 /// What a tape can be exported as.
