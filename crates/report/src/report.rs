@@ -4,13 +4,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use gif::EncodingError;
 use partita::Run;
 
 use crate::checks::{Document, table};
 use crate::mp4::Mp4;
+use crate::partial::PartialFile;
 use crate::pictures::{Settings, develop, film_rate};
 use crate::write::{names_files, prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page};
+use crate::{
+    Bound, Check, Options, PictureError, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page,
+};
 
 /// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
 /// `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film
@@ -172,14 +176,21 @@ impl Report {
         let settings = Settings { threads, still: recorder.still(), ..Settings::default() };
         let rate = film_rate(tape.begin())?;
         let mut mp4 = Mp4::begin("ffmpeg".as_ref(), &self.path("mp4"), settings.film, rate, threads);
-        let pictures = develop(&mut tape, &settings, mp4.as_mut())?;
+        let mut gif = PartialFile::create(&self.path("gif"))?;
+        let pictures = develop(&mut tape, &settings, gif.writer(), mp4.as_mut()).map_err(|error| match error {
+            ReportError::Picture(PictureError::Gif(EncodingError::Io(source))) => {
+                ReportError::Write { path: self.path("gif"), source }
+            }
+            error => error,
+        })?;
         if pictures.skipped > 0 {
             self.figure("not finite, not drawn", pictures.skipped as f64);
         }
         self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
         self.write_file("png", &pictures.still.png()?, written)?;
         self.write_file("storyboard.png", &pictures.storyboard.png()?, written)?;
-        self.write_file("gif", &pictures.gif, written)?;
+        gif.finish()?;
+        written.push(self.path("gif"));
         written.extend(mp4.and_then(Mp4::finish));
         Ok(())
     }
