@@ -11,14 +11,16 @@ use crate::checks::{Document, table};
 use crate::mp4::Mp4;
 use crate::partial::PartialFile;
 use crate::pictures::{Settings, develop, film_rate};
+use crate::tape::{command, versions};
 use crate::write::{names_files, prepare_folder, write_atomically};
 use crate::{
     Bound, Check, Options, PictureError, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page,
 };
 
-/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
-/// `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film
-/// `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export` asks for.
+/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`, with its seed, command and versions.
+/// Where the run was recorded, there are its `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of
+/// them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export`
+/// asks for.
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -153,7 +155,14 @@ impl Report {
             Some(recorder) => self.write_pictures(recorder, &mut written),
             None => Ok(()),
         };
-        let document = Document { example: &self.name, checks: &self.checks, figures: &self.figures };
+        let document = Document {
+            example: &self.name,
+            seed: self.options.seed,
+            command: command(),
+            versions: versions().into_iter().collect(),
+            checks: &self.checks,
+            figures: &self.figures,
+        };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
         let told = self.write_file("json", json.as_bytes(), &mut written);
         // A picture that could not be drawn or written does not cost the run its tape.

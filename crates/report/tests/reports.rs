@@ -40,7 +40,7 @@ fn scenery() -> Scenery {
 fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("not/yet/there");
-    let mut report = Report::new("crates", &options(&out)).unwrap();
+    let mut report = Report::new("crates", &Options { seed: 7, ..options(&out) }).unwrap();
     assert!(report.check("gap", 1e-13, Bound::at_most(1e-12), "m"));
     assert!(!report.check("energy", f64::NAN, Bound::within(0.0, f64::INFINITY), "J"));
     report.figure("b", 1.0);
@@ -53,6 +53,12 @@ fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
     let value: Value = serde_json::from_str(&text).unwrap();
     let expected = json!({
         "example": "crates",
+        "seed": 7,
+        "command": std::env::args().collect::<Vec<_>>(),
+        "versions": {
+            "partita": env!("CARGO_PKG_VERSION"),
+            "machine": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        },
         "checks": [
             {"name": "gap", "value": 1e-13, "bound": {"at_most": 1e-12}, "unit": "m", "pass": true},
             {"name": "energy", "value": null, "bound": {"within": [0.0, null]}, "unit": "J", "pass": false},
