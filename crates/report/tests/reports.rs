@@ -145,14 +145,17 @@ fn a_folder_that_is_lost_during_the_run_fails_it() {
     assert!(!out.exists());
 }
 
-/// A picture that cannot be written fails the run, and costs it neither its tape nor its page.
+/// A picture that cannot be written fails the run, and costs it neither its tape nor its page; the film of an earlier
+/// run does not stay beside these.
 #[test]
 fn a_picture_that_is_lost_leaves_the_tape() {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new("crates", &options(folder.path())).unwrap();
     let recording = recorded(&report, scenery()).unwrap();
     fs::create_dir(folder.path().join("crates.png")).unwrap();
+    fs::write(folder.path().join("crates.gif"), b"of an earlier run").unwrap();
     assert!(same(report.finish(recording), ExitCode::FAILURE));
+    assert_eq!(names(folder.path()), ["crates.html", "crates.json", "crates.png", "crates.tape"]);
     assert!(Tape::open(folder.path().join("crates.tape")).unwrap().end().is_some());
     assert!(folder.path().join("crates.html").is_file());
 }
