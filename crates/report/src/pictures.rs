@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::camera::View;
 use crate::film::Gif;
 use crate::mp4::Mp4;
+use crate::progress::Making;
 use crate::shade::{Quality, render_with};
 use crate::storyboard::{board_frames, storyboard};
 use crate::telling::{most_telling, nearest};
@@ -64,6 +65,7 @@ pub(crate) fn develop(
     settings: &Settings,
     gif: impl Write,
     mut mp4: Option<&mut Mp4>,
+    progress: &Making,
 ) -> Result<Pictures, ReportError> {
     let begin = tape.begin().clone();
     let frames = tape.frames();
@@ -80,6 +82,7 @@ pub(crate) fn develop(
     let (mut gif, mut shown, mut skipped) = (Gif::new(gif, settings.film)?, 0, 0);
     studio.take(tape, shots, |_, image, left_out| {
         shown = frames.min(shown + stride);
+        progress.update(shown, frames, &format!("film: {shown} of {frames} frames"));
         skipped += left_out;
         if let Some(mp4) = &mut mp4 {
             mp4.frame(&image);
@@ -96,6 +99,7 @@ pub(crate) fn develop(
     let boards = board_frames(frames);
     let parts = boards.iter().map(|&frame| Shot { frame, view: &board, quality: Quality::BOARD });
     let mut images = Vec::new();
+    progress.update(0, 1, "pictures");
     studio.take(tape, std::iter::once(still).chain(parts), |time, image, _| {
         images.push((time, image));
         Ok(())
@@ -212,7 +216,7 @@ mod tests {
     /// With the GIF.
     fn developed(tape: &mut Tape, settings: &Settings) -> Result<(Pictures, Vec<u8>), ReportError> {
         let mut gif = Vec::new();
-        let pictures = develop(tape, settings, &mut gif, None)?;
+        let pictures = develop(tape, settings, &mut gif, None, &Making::new("test"))?;
         Ok((pictures, gif))
     }
 
@@ -312,7 +316,8 @@ mod tests {
     #[test]
     fn a_film_that_cannot_be_written_is_an_error() {
         let gif = std::io::Cursor::new([0; 5000]);
-        let error = develop(&mut moving_square(24.0, 25), &small(), gif, None).map(|_| ()).unwrap_err();
+        let error = develop(&mut moving_square(24.0, 25), &small(), gif, None, &Making::new("test"));
+        let error = error.map(|_| ()).unwrap_err();
         assert!(matches!(error, ReportError::Picture(PictureError::Gif(gif::EncodingError::Io(_)))), "{error}");
     }
 

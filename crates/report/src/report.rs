@@ -13,6 +13,7 @@ use crate::checks::{Document, table};
 use crate::mp4::Mp4;
 use crate::partial::PartialFile;
 use crate::pictures::{Settings, develop, film_rate};
+use crate::progress::Making;
 use crate::tape::{command, versions};
 use crate::write::{names_files, prepare_folder, write_atomically};
 use crate::{
@@ -141,8 +142,9 @@ impl Report {
     /// What stands under the run's name is then of this run: a film of an earlier one is removed where this one makes
     /// none. Exports that this one was not asked for stay, and a note names them.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
-        let mut made = Made::default();
+        let mut made = Made::new(&self.name);
         let written = self.write(recording.into(), &mut made);
+        made.progress.finish();
         let mut text = table(&self.name, &self.checks, &self.figures);
         if written.is_ok() {
             let paths: Vec<String> = made.files.iter().map(|path| path.display().to_string()).collect();
@@ -192,6 +194,7 @@ impl Report {
     }
 
     fn write_page(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
+        made.progress.update(0, 1, "page");
         let page = page(&mut Tape::open(tape)?)?;
         made.notes.extend(page.notes.iter().map(|note| format!("{}.html: {note}", self.name)));
         self.write_file("html", page.html.as_bytes(), made)
@@ -207,12 +210,13 @@ impl Report {
             None
         });
         let mut gif = PartialFile::create(&self.path("gif"))?;
-        let pictures = develop(&mut tape, &settings, gif.writer(), mp4.as_mut()).map_err(|error| match error {
-            ReportError::Picture(PictureError::Gif(EncodingError::Io(source))) => {
-                ReportError::Write { path: self.path("gif"), source }
-            }
-            error => error,
-        })?;
+        let pictures =
+            develop(&mut tape, &settings, gif.writer(), mp4.as_mut(), &made.progress).map_err(|error| match error {
+                ReportError::Picture(PictureError::Gif(EncodingError::Io(source))) => {
+                    ReportError::Write { path: self.path("gif"), source }
+                }
+                error => error,
+            })?;
         if pictures.skipped > 0 {
             self.figure("not finite, not drawn", pictures.skipped as f64);
         }
@@ -232,6 +236,7 @@ impl Report {
     fn write_exports(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
         for (i, format) in self.options.export.iter().enumerate() {
             if !self.options.export[..i].contains(format) {
+                made.progress.update(i, self.options.export.len(), &format!("export: {}", format.ending()));
                 made.files.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
             }
         }
@@ -262,11 +267,17 @@ impl Report {
 }
 
 /// What a run has made.
-#[derive(Default)]
 struct Made {
     files: Vec<PathBuf>,
     /// What is to be known of it.
     notes: Vec<String>,
+    progress: Making,
+}
+
+impl Made {
+    fn new(name: &str) -> Self {
+        Self { files: vec![], notes: vec![], progress: Making::new(name) }
+    }
 }
 
 /// A closed pipe is no error: who reads has read enough.
@@ -290,10 +301,8 @@ mod tests {
         let files = ["crates.png", "crates.mp4", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"];
         files.iter().for_each(|name| fs::write(folder.path().join(name), name).unwrap());
         let path = |name: &str| folder.path().join(name);
-        let mut made = Made {
-            files: vec![path("crates.png"), path("crates.npz"), path("crates.vtk/crates.pvd")],
-            ..Made::default()
-        };
+        let mut made = Made::new("crates");
+        made.files = ["crates.png", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
         report.part_from_earlier_runs(&mut made);
         let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
         assert_eq!(left, ["crates.png", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
