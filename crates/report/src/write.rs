@@ -1,10 +1,10 @@
 //! Files that are either complete or not there.
 
-use std::path::Path;
-use std::{fs, io};
+use std::io::{self, Write};
+use std::{fs, path::Path};
 
 use crate::ReportError;
-use crate::partial::{PartialFile, clear_away};
+use crate::partial::{PartialFile, clear_away, writing};
 
 /// Writes `bytes` into a hidden file, then moves it to `path`: there is always a whole file there, the old one or the new
 /// one, also after Ctrl-C or on a full disk.
@@ -30,9 +30,12 @@ pub(crate) fn prepare_folder(folder: &Path, name: &str, endings: &[&str]) -> Res
     let refused = |source| ReportError::Folder { folder: folder.into(), source };
     fs::create_dir_all(folder).map_err(refused)?;
     clear_away(folder, name);
-    let mut probe =
-        PartialFile::create(&folder.join(format!("{name}.probe"))).map_err(|error| refused(error.source))?;
-    probe.put(b"partita").map_err(|error| refused(error.source))?;
+    let probe = PartialFile::create(&folder.join(format!("{name}.probe")));
+    let proven = probe.and_then(|mut probe| {
+        probe.put(b"partita")?;
+        probe.writer().flush().map_err(writing(folder))
+    });
+    proven.map_err(|error| refused(error.source))?;
     for ending in endings {
         let path = folder.join(format!("{name}.{ending}"));
         if path.is_dir() {
