@@ -21,7 +21,7 @@ use crate::{
 const BOUNCES: u32 = 32;
 
 /// After so many it rides on the last surface to the end of the step: no Zeno hang.
-const CONTACTS: u32 = 64;
+pub const CONTACTS: u32 = 64;
 
 /// More contacts at once than this are not held; the first is let go.
 const HELD: usize = 4;

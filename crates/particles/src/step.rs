@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::{
     Particles,
-    collide::{Encounters, Surroundings, Traveller},
+    collide::{CONTACTS, Encounters, Surroundings, Traveller},
     emitter::{Newborn, SERIALS, emitter_of},
     fly::{Flight, Leg},
     triangles::Triangles,
@@ -271,7 +271,10 @@ impl Particles {
             }
         }
         if riding > 0 {
-            report.notes.push("particles met too many contacts in one step and rode on the last".into());
+            report.notes.push(format!(
+                "particles that met obstacles {CONTACTS} times in one step were carried along by one of these for the rest \
+                 of it, instead of being followed further; a higher rate makes this rarer"
+            ));
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! The motion is made up, so that the page of a deforming surface can be looked at and tested without any simulator.
 
+#[path = "../tests/common/shapes.rs"]
+mod shapes;
+
 use std::error::Error;
 use std::f64::consts::TAU;
 use std::path::PathBuf;
@@ -11,6 +14,8 @@ use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter, page,
     write_atomically,
 };
+
+use shapes::{cuboid, surface};
 
 /// Vertices of the sheet, a side.
 const SIDE: usize = 64;
@@ -44,7 +49,7 @@ fn write(path: &std::path::Path) -> Result<(), Box<dyn Error>> {
 fn begin() -> Begin {
     let rest: Vec<[f64; 3]> = places().map(|[u, v]| [u, 1.2, v]).collect();
     let camera = Camera::framing([[-1.3, 0.0, -1.1], [1.3, 1.75, 1.1]]).from_direction([0.6, 0.42, 1.0]);
-    let cube = |name: &str, half| taped(1, Colour::WOOD, box_of(name, half));
+    let cube = |name: &str, size| taped(1, Colour::WOOD, cuboid(name, size));
     Begin {
         name: "sheet".into(),
         command: std::env::args().collect(),
@@ -56,8 +61,8 @@ fn begin() -> Begin {
         interfaces: vec![("sheet".into(), "boxes".into()), ("hail".into(), "sheet".into())],
         surfaces: vec![
             taped(0, Colour::SIGNAL, sheet(rest)),
-            TapeSurface { look: Some(Look::crate_wood(3)), ..cube("crate", [0.3, 0.3, 0.3]) },
-            cube("plank", [0.5, 0.06, 0.15]),
+            TapeSurface { look: Some(Look::crate_wood(3)), ..cube("crate", [0.6, 0.6, 0.6]) },
+            cube("plank", [1.0, 0.12, 0.3]),
         ],
         clouds: [0.01, 0.01, 0.014].map(|radius| TapeCloud { radius, look: Look::plain(Colour::ICE) }).into(),
         ground: Some(0.0),
@@ -86,26 +91,6 @@ fn sheet(vertices: Vec<[f64; 3]>) -> Surface {
     };
     let carrier = Carrier::Points(table.iter().collect());
     surface("cloth", carrier, vertices, cells.flat_map(halves).collect(), true)
-}
-
-fn box_of(name: &str, half: [f64; 3]) -> Surface {
-    let mut table = HandleTable::new("made up", "boxes");
-    let carrier = Carrier::Frame(table.add(name, Kind::Frame, 1).expect("a name of its own"));
-    let corner = |k: usize| [0, 1, 2].map(|axis| if k >> axis & 1 == 1 { half[axis] } else { -half[axis] });
-    let quads = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    let triangles = quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    surface(name, carrier, (0..8).map(corner).collect(), triangles, false)
-}
-
-fn surface(
-    name: &str,
-    carrier: Carrier,
-    vertices: Vec<[f64; 3]>,
-    triangles: Vec<[u32; 3]>,
-    two_sided: bool,
-) -> Surface {
-    let (friction, restitution, thickness) = (0.5, 0.0, 0.0);
-    Surface { name: name.into(), carrier, vertices, triangles, two_sided, friction, restitution, thickness }
 }
 
 fn frame(time: f64) -> Frame {

@@ -1,5 +1,6 @@
 //! Checks: a figure, the bound it has to keep, and the table that shows both.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
@@ -81,10 +82,13 @@ pub struct Check {
     pub pass: bool,
 }
 
-/// The file `NAME.json`.
+/// The file `NAME.json`: what was run, as its tape says it, and what came of it.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     pub example: &'a str,
+    pub seed: u64,
+    pub command: Vec<String>,
+    pub versions: BTreeMap<String, String>,
     pub checks: &'a [Check],
     #[serde(serialize_with = "as_map")]
     pub figures: &'a [(String, f64)],

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::partial::Unwritten;
+
 /// Why a report could not be begun or written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -41,6 +43,12 @@ pub enum ReportError {
 impl From<crate::ExportError> for ReportError {
     fn from(error: crate::ExportError) -> Self {
         Self::Export(error.into())
+    }
+}
+
+impl From<Unwritten> for ReportError {
+    fn from(Unwritten { path, source }: Unwritten) -> Self {
+        Self::Write { path, source }
     }
 }
 

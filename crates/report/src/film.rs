@@ -1,13 +1,14 @@
 //! Frames of a run, encoded to GIF as they come.
 
 use std::borrow::Cow;
+use std::io::Write;
 
 use crate::palette::{COLOURS, Palette};
 use crate::{Image, PictureError};
 
 /// A GIF in the making: each frame holds only what has changed, in colours that are chosen anew when they no longer fit.
-pub(crate) struct Gif {
-    encoder: gif::Encoder<Vec<u8>>,
+pub(crate) struct Gif<W: Write> {
+    encoder: gif::Encoder<W>,
     size: [u16; 2],
     /// Hundredths of a second that the frames so far take.
     shown: u64,
@@ -25,11 +26,11 @@ const DITHER: i16 = 8;
 /// A palette is replaced when its squared error exceeds this many times the first one, plus a few levels².
 const WORN: f64 = 1.5;
 
-impl Gif {
-    /// Without frames yet.
-    pub fn new(size: [u32; 2]) -> Result<Self, PictureError> {
+impl<W: Write> Gif<W> {
+    /// Without frames yet; written to `to` as they come.
+    pub fn new(to: W, size: [u32; 2]) -> Result<Self, PictureError> {
         let size = size.map(|side| side as u16); // at most 8192
-        let mut encoder = gif::Encoder::new(Vec::new(), size[0], size[1], &[])?;
+        let mut encoder = gif::Encoder::new(to, size[0], size[1], &[])?;
         encoder.set_repeat(gif::Repeat::Infinite)?;
         Ok(Gif { encoder, size, shown: 0, palette: None, palette_error: 0.0, last: vec![] })
     }
@@ -93,9 +94,10 @@ impl Gif {
         Ok(())
     }
 
-    /// The file.
-    pub fn finish(self) -> Result<Vec<u8>, PictureError> {
-        Ok(self.encoder.into_inner()?)
+    /// Writes the end.
+    pub fn finish(self) -> Result<(), PictureError> {
+        self.encoder.into_inner()?;
+        Ok(())
     }
 }
 

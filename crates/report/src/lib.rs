@@ -44,6 +44,7 @@
 //! | which frame tells most           | `telling.rs`    |
 //! | five frames side by side         | `storyboard.rs` |
 //! | all of these from a tape         | `pictures.rs`   |
+//! | whole under its name, or not there | `partial.rs`  |
 //!
 //! The page, which plays the tape in a browser, is made in `page/`.
 //!
@@ -63,6 +64,7 @@ mod mp4;
 mod options;
 mod page;
 mod palette;
+mod partial;
 mod pictures;
 mod progress;
 mod raster;

@@ -1,6 +1,6 @@
 //! A film as MP4, by the `ffmpeg` of the machine where there is one.
 //!
-//! Frames go through a pipe, as plain RGB. A film is an extra: what goes wrong with it is told in one line and fails
+//! Frames go through a pipe, as plain RGB. A film is an extra: what goes wrong with it is told in a note and fails
 //! nothing.
 
 use std::ffi::{OsStr, OsString};
@@ -13,12 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Image;
-use crate::write::partial_name;
+use crate::partial::Hidden;
 
 /// A film in the making. Dropped before [`Mp4::finish`], it leaves nothing.
 pub(crate) struct Mp4 {
     path: PathBuf,
-    partial: PathBuf,
+    hidden: Hidden,
+    /// As it was started.
+    command: String,
     ffmpeg: Child,
     /// To the thread that feeds ffmpeg; `None` after the last frame.
     frames: Option<SyncSender<Vec<u8>>>,
@@ -33,17 +35,25 @@ pub(crate) struct Mp4 {
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks at whether ffmpeg is ready.
 const PAUSE: Duration = Duration::from_millis(2);
+/// What ffmpeg writes, in the hidden folder.
+const FILM: &str = "film";
 /// Frames that wait for ffmpeg.
 const WAITING: usize = 4;
 
 impl Mp4 {
     /// Starts `program` (`ffmpeg`, looked for on the PATH) on a film of this even size and rate `[1/s]`; `None` where
-    /// there is no such program.
-    pub fn begin(program: &OsStr, path: &Path, size: [u32; 2], rate: f64, threads: usize) -> Option<Self> {
-        let partial = partial_name(path);
+    /// there is no such program, a note where it cannot be started.
+    pub fn begin(
+        program: &OsStr,
+        path: &Path,
+        size: [u32; 2],
+        rate: f64,
+        threads: usize,
+    ) -> Result<Option<Self>, String> {
+        let hidden = Hidden::beside(path).map_err(|error| note(path, &error.to_string()))?;
         // Not a bare name: ffmpeg would take "-x" for an option and "http:" for a server.
         let mut output = OsString::from("file:");
-        output.push(&partial);
+        output.push(hidden.inside(FILM));
         let [width, height] = size;
         let mut command = Command::new(program);
         command.args(["-hide_banner", "-nostdin", "-loglevel", "error", "-n", "-f", "rawvideo", "-pix_fmt", "rgb24"]);
@@ -54,11 +64,8 @@ impl Mp4 {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut ffmpeg = match command.spawn() {
             Ok(ffmpeg) => ffmpeg,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
-            Err(error) => {
-                complain(path, &format!("{}: {error}", program.display()));
-                return None;
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(note(path, &format!("`{}` did not start: {error}", words_of(&command)))),
         };
 
         // Both threads end when ffmpeg does, and are not waited for: what it has started may hold its pipes.
@@ -68,8 +75,8 @@ impl Mp4 {
         let (tell, words) = mpsc::channel();
         let stderr = ffmpeg.stderr.take().expect("piped above");
         thread::spawn(move || tell.send(last_line(stderr)));
-        let (path, patience) = (path.to_path_buf(), PATIENCE);
-        Some(Mp4 { path, partial, ffmpeg, frames: Some(frames), words, patience, trouble: None })
+        let (path, command, patience) = (path.to_path_buf(), words_of(&command), PATIENCE);
+        Ok(Some(Mp4 { path, hidden, command, ffmpeg, frames: Some(frames), words, patience, trouble: None }))
     }
 
     /// Adds a frame, of the size of the film. Waits while ffmpeg is behind.
@@ -80,7 +87,7 @@ impl Mp4 {
             match frames.try_send(bytes) {
                 Ok(()) => return,
                 Err(TrySendError::Full(_)) if since.elapsed() > self.patience => {
-                    return self.give_up(format!("ffmpeg took no frame for {:?}", self.patience));
+                    return self.give_up(format!("took no frame for {:?}", self.patience));
                 }
                 Err(TrySendError::Full(unsent)) => {
                     bytes = unsent;
@@ -92,20 +99,15 @@ impl Mp4 {
         }
     }
 
-    /// Ends the film: its path, or, where it failed, a line on standard error.
-    pub fn finish(mut self) -> Option<PathBuf> {
+    /// Ends the film: its path, or, where it failed, a note.
+    pub fn finish(mut self) -> Result<PathBuf, String> {
         self.frames = None;
         let outcome = match self.trouble.take() {
             Some(trouble) => Err(trouble),
-            None => self.wait().and_then(|()| self.put_in_place().map_err(|error| error.to_string())),
+            None => self.wait().and_then(|()| self.put_in_place().map_err(|error| format!("left no film: {error}"))),
         };
-        match outcome {
-            Ok(()) => Some(self.path.clone()),
-            Err(trouble) => {
-                complain(&self.path, &trouble);
-                None
-            }
-        }
+        outcome.map_err(|trouble| note(&self.path, &format!("`{}` {trouble}", self.command)))?;
+        Ok(self.path.clone())
     }
 
     fn wait(&mut self) -> Result<(), String> {
@@ -115,10 +117,10 @@ impl Mp4 {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => {
                     let words = self.words.recv_timeout(self.patience.min(Duration::from_secs(1))).unwrap_or_default();
-                    return Err(format!("ffmpeg ended with {status}: {words}"));
+                    return Err(format!("ended with {status}: {words}"));
                 }
                 Ok(None) if since.elapsed() > self.patience => {
-                    return Err(format!("ffmpeg did not end within {:?}", self.patience));
+                    return Err(format!("did not end within {:?}", self.patience));
                 }
                 Ok(None) => thread::sleep(PAUSE),
                 Err(error) => return Err(error.to_string()),
@@ -127,8 +129,9 @@ impl Mp4 {
     }
 
     fn put_in_place(&self) -> io::Result<()> {
-        File::open(&self.partial)?.sync_all()?;
-        fs::rename(&self.partial, &self.path)
+        let film = self.hidden.inside(FILM);
+        File::open(&film)?.sync_all()?;
+        fs::rename(film, &self.path)
     }
 
     fn give_up(&mut self, trouble: String) {
@@ -143,12 +146,16 @@ impl Drop for Mp4 {
         // Neither does anything after a film that succeeded.
         let _ = self.ffmpeg.kill();
         let _ = self.ffmpeg.wait();
-        let _ = fs::remove_file(&self.partial);
     }
 }
 
-fn complain(path: &Path, trouble: &str) {
-    eprintln!("{} was not written: {trouble}", path.display());
+fn note(path: &Path, trouble: &str) -> String {
+    format!("{} was not made, which touches nothing else: {trouble}", path.display())
+}
+
+fn words_of(command: &Command) -> String {
+    let words: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    words.join(OsStr::new(" ")).to_string_lossy().into_owned()
 }
 
 /// Reads to the end; the last line with words, in so far as it is in the last 1000 bytes.
@@ -169,14 +176,14 @@ mod tests {
 
     use super::*;
 
-    /// Runs `script` as ffmpeg on five grey frames of 4 x 2 pixels: what is left in the folder, and the path if one came.
-    fn film(script: &str) -> (Vec<String>, Option<PathBuf>, tempfile::TempDir) {
+    /// Runs `script` as ffmpeg on five grey frames of 4 x 2 pixels: what is left in the folder, and the path or a note.
+    fn film(script: &str) -> (Vec<String>, Result<PathBuf, String>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("ffmpeg");
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         let path = folder.path().join("a film.mp4");
-        let mut film = Mp4::begin(program.as_os_str(), &path, [4, 2], 12.5, 3).unwrap();
+        let mut film = Mp4::begin(program.as_os_str(), &path, [4, 2], 12.5, 3).unwrap().unwrap();
         film.patience = Duration::from_millis(300);
         for level in 0..5 {
             film.frame(&Image::new(4, 2, vec![[level; 3]; 8]).unwrap());
@@ -209,25 +216,37 @@ mod tests {
     fn a_film_that_fails_leaves_nothing() {
         let patience = Instant::now();
         let failing = [
-            format!("{TO_OUTPUT} cat > /dev/null; echo half; exit 1"),
-            "exec < /dev/null; echo no encoder >&2; exit 3".into(),
-            "cat > /dev/null".into(),
-            "exit 0".into(),
-            format!("{TO_OUTPUT} echo half; sleep 30"),
-            "sleep 30 & exec sleep 30".into(),
-            "cat > /dev/null; sleep 30".into(),
+            (format!("{TO_OUTPUT} cat > /dev/null; echo half; exit 1"), "` ended with exit status: 1: no reason given"),
+            (
+                "exec < /dev/null; echo and >&2; echo no encoder >&2; exit 3".into(),
+                "` ended with exit status: 3: no encoder",
+            ),
+            ("cat > /dev/null".into(), "` left no film: "),
+            ("exit 0".into(), "` left no film: "),
+            (format!("{TO_OUTPUT} echo half; sleep 30"), "` did not end within "),
+            ("sleep 30 & exec sleep 30".into(), "` did not end within "),
+            ("cat > /dev/null; sleep 30".into(), "` did not end within "),
         ];
-        for script in failing {
-            let (names, written, _folder) = film(&script);
-            assert_eq!((names, written), (vec![], None), "{script}");
+        for (script, why) in failing {
+            let (names, written, folder) = film(&script);
+            let note = written.unwrap_err();
+            assert_eq!(names, [""; 0], "{script}");
+            let command = format!("`{}/ffmpeg -hide_banner", folder.path().display());
+            for words in ["a film.mp4 was not made, which touches nothing else: ", &command, why] {
+                assert!(note.contains(words), "{words} in {note}");
+            }
         }
         assert!(patience.elapsed() < Duration::from_secs(15));
     }
 
     #[test]
     fn no_ffmpeg_is_no_film() {
-        let path = Path::new("/nowhere/film.mp4");
-        assert!(Mp4::begin("/nowhere/ffmpeg".as_ref(), path, [4, 2], 24.0, 1).is_none());
+        let folder = tempfile::tempdir().unwrap();
+        let path = &folder.path().join("film.mp4");
+        assert!(Mp4::begin("/nowhere/ffmpeg".as_ref(), path, [4, 2], 24.0, 1).unwrap().is_none());
+        // A file that is no program.
+        let note = Mp4::begin("/dev/null".as_ref(), path, [4, 2], 24.0, 1).err().unwrap();
+        assert!(note.contains("`/dev/null -hide_banner") && note.contains("` did not start: "), "{note}");
     }
 
     #[test]

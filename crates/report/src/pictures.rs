@@ -1,10 +1,12 @@
 //! Pictures of a tape: the film, the frame that tells most as a large picture, and a storyboard.
 
+use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::camera::View;
 use crate::film::Gif;
 use crate::mp4::Mp4;
+use crate::progress::Making;
 use crate::shade::{Quality, render_with};
 use crate::storyboard::{board_frames, storyboard};
 use crate::telling::{most_telling, nearest};
@@ -28,12 +30,10 @@ impl Default for Settings {
     }
 }
 
-/// All pictures of a run.
+/// All pictures of a run but the film, which is written while it is drawn.
 pub(crate) struct Pictures {
     pub still: Image,
     pub storyboard: Image,
-    /// A GIF file.
-    pub gif: Vec<u8>,
     /// Triangles and points of the film that were not finite.
     pub skipped: usize,
 }
@@ -55,15 +55,17 @@ pub(crate) fn film_rate(begin: &Begin) -> Result<f64, PictureError> {
     Ok(begin.frames_per_second / film_stride(begin)? as f64)
 }
 
-/// Draws the tape. Frames of the film go to `mp4`, too.
+/// Draws the tape. The film goes to `gif`, as a GIF file, and its frames to `mp4`, too.
 ///
 /// # Errors
 ///
-/// The tape cannot be read, or a picture not be drawn.
+/// The tape cannot be read, a picture not be drawn, or the film not be written.
 pub(crate) fn develop(
     tape: &mut Tape,
     settings: &Settings,
+    gif: impl Write,
     mut mp4: Option<&mut Mp4>,
+    progress: &Making,
 ) -> Result<Pictures, ReportError> {
     let begin = tape.begin().clone();
     let frames = tape.frames();
@@ -77,15 +79,17 @@ pub(crate) fn develop(
 
     let stride = film_stride(&begin)?;
     let shots = (0..frames).step_by(stride).map(|frame| Shot { frame, view: &film, quality: Quality::FILM });
-    let (mut gif, mut shown, mut skipped) = (Gif::new(settings.film)?, 0, 0);
+    let (mut gif, mut shown, mut skipped) = (Gif::new(gif, settings.film)?, 0, 0);
     studio.take(tape, shots, |_, image, left_out| {
         shown = frames.min(shown + stride);
+        progress.update(shown, frames, &format!("film: {shown} of {frames} frames"));
         skipped += left_out;
         if let Some(mp4) = &mut mp4 {
             mp4.frame(&image);
         }
         Ok(gif.add(&image, shown as f64 / begin.frames_per_second)?)
     })?;
+    gif.finish()?;
 
     let still = match settings.still {
         Some(time) => nearest(tape, time)?,
@@ -95,12 +99,13 @@ pub(crate) fn develop(
     let boards = board_frames(frames);
     let parts = boards.iter().map(|&frame| Shot { frame, view: &board, quality: Quality::BOARD });
     let mut images = Vec::new();
+    progress.update(0, 1, "pictures");
     studio.take(tape, std::iter::once(still).chain(parts), |time, image, _| {
         images.push((time, image));
         Ok(())
     })?;
     let (_, still) = images.remove(0);
-    Ok(Pictures { still, storyboard: storyboard(&images)?, gif: gif.finish()?, skipped })
+    Ok(Pictures { still, storyboard: storyboard(&images)?, skipped })
 }
 
 /// Each draws a frame of its own, which takes some ten megabytes.
@@ -208,6 +213,13 @@ mod tests {
         Settings { large: [120, 75], film: SMALL, board: [60, 40], ..Settings::default() }
     }
 
+    /// With the GIF.
+    fn developed(tape: &mut Tape, settings: &Settings) -> Result<(Pictures, Vec<u8>), ReportError> {
+        let mut gif = Vec::new();
+        let pictures = develop(tape, settings, &mut gif, None, &Making::new("test"))?;
+        Ok((pictures, gif))
+    }
+
     /// From left to right in one second.
     fn moving_square(frames_per_second: f64, frames: usize) -> Tape {
         let place = |k: usize| vec![at([1.2 * (k as f64 / frames_per_second - 0.5), 0.0, 0.0])];
@@ -251,8 +263,8 @@ mod tests {
         for frames in [1, 2, 7, 23] {
             let drawn = |threads| {
                 let settings = Settings { threads, ..small() };
-                let pictures = develop(&mut moving_square(24.0, frames), &settings, None).unwrap();
-                (pictures.gif, pictures.still, pictures.storyboard)
+                let (pictures, gif) = developed(&mut moving_square(24.0, frames), &settings).unwrap();
+                (gif, pictures.still, pictures.storyboard)
             };
             let alone = drawn(1);
             for threads in [2, 3, 16, 1000] {
@@ -266,7 +278,7 @@ mod tests {
     #[test]
     fn the_film_has_every_frame_lasts_as_long_and_shows_the_scene() {
         let mut tape = moving_square(24.0, 20);
-        let (images, delays) = shown(&develop(&mut tape, &small(), None).unwrap().gif);
+        let (images, delays) = shown(&developed(&mut tape, &small()).unwrap().1);
         assert_eq!((images.len(), delays.iter().sum::<u16>()), (20, 83));
 
         let begin = tape.begin().clone();
@@ -284,7 +296,7 @@ mod tests {
         for (rate, frames, expected) in [(50.0, 20, 20), (51.0, 21, 11), (120.0, 61, 21), (1000.0, 403, 21)] {
             let mut tape = moving_square(rate, frames);
             assert!(film_rate(tape.begin()).unwrap() <= 50.0);
-            let (images, delays) = shown(&develop(&mut tape, &small(), None).unwrap().gif);
+            let (images, delays) = shown(&developed(&mut tape, &small()).unwrap().1);
             assert_eq!(images.len(), expected, "{rate} a second");
             let lasts: u16 = delays.iter().sum();
             // Viewers take less than two hundredths for ten, so the last frame may be two too long.
@@ -300,22 +312,31 @@ mod tests {
         }
     }
 
+    /// A film whose disk fills up: told as what it is, so that the file can be named.
+    #[test]
+    fn a_film_that_cannot_be_written_is_an_error() {
+        let gif = std::io::Cursor::new([0; 5000]);
+        let error = develop(&mut moving_square(24.0, 25), &small(), gif, None, &Making::new("test"));
+        let error = error.map(|_| ()).unwrap_err();
+        assert!(matches!(error, ReportError::Picture(PictureError::Gif(gif::EncodingError::Io(_)))), "{error}");
+    }
+
     #[test]
     fn rates_that_are_none_are_errors() {
         for rate in [0.0, -24.0, f64::NAN, f64::INFINITY] {
             let mut tape = tape(&begin(rate, vec![]), [vec![]]);
-            let error = develop(&mut tape, &small(), None).map(|_| ()).unwrap_err();
+            let error = developed(&mut tape, &small()).map(|_| ()).unwrap_err();
             assert!(matches!(error, ReportError::Picture(PictureError::FrameRate { .. })), "{error}");
         }
-        let error = develop(&mut tape(&begin(24.0, vec![]), []), &small(), None).map(|_| ()).unwrap_err();
+        let error = developed(&mut tape(&begin(24.0, vec![]), []), &small()).map(|_| ()).unwrap_err();
         assert!(matches!(error, ReportError::Picture(PictureError::NoFrame)), "{error}");
     }
 
     #[test]
     fn the_still_is_the_frame_that_was_asked_for() {
-        let still = |time| develop(&mut moving_square(24.0, 25), &Settings { still: Some(time), ..small() }, None);
+        let still = |time| developed(&mut moving_square(24.0, 25), &Settings { still: Some(time), ..small() });
         let places: Vec<f64> =
-            [0.0, 0.5, 1.0, 1e9].iter().map(|&t| place_of_square(&still(t).unwrap().still)).collect();
+            [0.0, 0.5, 1.0, 1e9].iter().map(|&t| place_of_square(&still(t).unwrap().0.still)).collect();
         assert!(places[0] < 0.4 && (places[1] - 0.5).abs() < 0.02 && places[2] > 0.6, "{places:?}");
         assert_eq!(places[3], places[2]);
     }
@@ -323,7 +344,7 @@ mod tests {
     /// Five moments, each of the size of a part, in order from left to right.
     #[test]
     fn the_storyboard_goes_from_the_first_frame_to_the_last() {
-        let board = develop(&mut moving_square(24.0, 25), &small(), None).unwrap().storyboard;
+        let board = developed(&mut moving_square(24.0, 25), &small()).unwrap().0.storyboard;
         assert_eq!((board.width(), board.height()), (5 * 60 + 4 * 6, 40));
         let part = |k: u32| {
             let pixels = (0..40).flat_map(|y| (0..60).map(move |x| (x, y))).map(|(x, y)| board.pixel(66 * k + x, y));
@@ -331,7 +352,7 @@ mod tests {
         };
         let places: Vec<f64> = (0..5).map(part).collect();
         assert!(places.is_sorted() && places[0] < 0.4 && (places[2] - 0.5).abs() < 0.03, "{places:?}");
-        assert_eq!(develop(&mut moving_square(24.0, 2), &small(), None).unwrap().storyboard.width(), 2 * 60 + 6);
+        assert_eq!(developed(&mut moving_square(24.0, 2), &small()).unwrap().0.storyboard.width(), 2 * 60 + 6);
     }
 
     /// Two triangles of a square that is nowhere, in two of three frames.
@@ -339,6 +360,6 @@ mod tests {
     fn what_is_not_finite_is_counted() {
         let place = |k: usize| vec![at([if k == 1 { 0.0 } else { f64::NAN }, 0.0, 0.0])];
         let mut tape = tape(&begin(24.0, vec![square("square", 0.4, true)]), (0..3).map(place));
-        assert_eq!(develop(&mut tape, &small(), None).unwrap().skipped, 4);
+        assert_eq!(developed(&mut tape, &small()).unwrap().0.skipped, 4);
     }
 }

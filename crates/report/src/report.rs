@@ -1,20 +1,30 @@
 //! The report of one run: checks, figures, and the files that hold them.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueEnum;
+use gif::EncodingError;
 use partita::Run;
 
 use crate::checks::{Document, table};
 use crate::mp4::Mp4;
+use crate::partial::PartialFile;
 use crate::pictures::{Settings, develop, film_rate};
+use crate::progress::Making;
+use crate::tape::{command, versions};
 use crate::write::{names_files, prepare_folder, write_atomically};
-use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export, page};
+use crate::{
+    Bound, Check, Format, Options, PictureError, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export,
+    page,
+};
 
-/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`. Where the run was recorded, there are its
-/// `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of them in `NAME.storyboard.png`, and a film
-/// `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export` asks for.
+/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`, with its seed, command and versions.
+/// Where the run was recorded, there are its `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of
+/// them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export`
+/// asks for.
 #[derive(Debug)]
 pub struct Report {
     name: String,
@@ -22,6 +32,11 @@ pub struct Report {
     checks: Vec<Check>,
     figures: Vec<(String, f64)>,
 }
+
+/// Of the files that every recorded run makes; the film as MP4 where it can.
+const ENDINGS: [&str; 7] = ["json", "png", "storyboard.png", "gif", "mp4", "html", "tape"];
+/// Of a tape that grows.
+const GROWING: &str = "tape.partial";
 
 /// The exit status of `main`: what the example came to, or 1 where it ended with an error, which is printed.
 pub fn exit(outcome: Result<ExitCode, impl std::fmt::Display>) -> ExitCode {
@@ -43,8 +58,7 @@ impl Report {
             return Err(ReportError::Name { name: name.into() });
         }
         let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
-        let endings = ["json", "png", "storyboard.png", "gif", "mp4", "html", "tape", "tape.partial"];
-        prepare_folder(&options.out, &endings.map(|ending| report.path(ending)))?;
+        prepare_folder(&options.out, name, &[&ENDINGS[..], &[GROWING]].concat())?;
         for format in &options.export {
             format.check(&options.out, name)?;
         }
@@ -78,7 +92,7 @@ impl Report {
 
     /// Prints words of the example's own, above the table.
     pub fn note(&self, words: impl std::fmt::Display) {
-        // A closed pipe or a full device must not turn a run into a panic.
+        // A device that is full is told at the end, a closed pipe not at all.
         let _ = writeln!(std::io::stdout(), "{words}\n");
     }
 
@@ -99,7 +113,7 @@ impl Report {
     /// The tape cannot be written, or a simulator panicked while it was looked at.
     pub fn recorder(&self, run: &mut Run, scenery: Scenery) -> Result<Recorder, TapeError> {
         let (begin, still) = scenery.begin(&self.name, &self.options, run)?;
-        Recorder::new(self.path("tape.partial"), begin, still, run)
+        Recorder::new(self.path(GROWING), begin, still, run)
     }
 
     /// Runs for `seconds` `[s]` with a progress bar, and records it.
@@ -122,81 +136,189 @@ impl Report {
         Ok(recorder)
     }
 
-    /// Writes the files and prints the table: success if every check passed and every file was written, else exit
-    /// status 1. With a recording, "picture is not blank" joins the checks.
+    /// Writes the files and prints the table: success if every check passed, every file was written and the table was
+    /// printed, else exit status 1. With a recording, "picture is not blank" joins the checks.
+    ///
+    /// What stands under the run's name is then of this run: a film of an earlier one is removed where this one makes
+    /// none. Exports that this one was not asked for stay, and a note names them.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
-        let written = self.write(recording.into());
-        // A closed pipe must not turn a passed run into a panic.
-        let _ = write!(std::io::stdout(), "{}", table(&self.name, &self.checks, &self.figures));
-        match written {
-            Ok(paths) => {
-                let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-                let _ = writeln!(std::io::stdout(), "\nwrote {}", paths.join(", "));
-            }
-            Err(error) => {
-                eprintln!("error: {error}");
-                return ExitCode::FAILURE;
-            }
+        let mut made = Made::new(&self.name);
+        let written = self.write(recording.into(), &mut made);
+        made.progress.finish();
+        let mut text = table(&self.name, &self.checks, &self.figures);
+        if written.is_ok() {
+            let paths: Vec<String> = made.files.iter().map(|path| path.display().to_string()).collect();
+            text += &format!("\nwrote {}\n", paths.join(", "));
         }
-        if self.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        let printed = print(std::io::stdout(), &text);
+        made.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        if let Err(error) = &written {
+            eprintln!("error: {error}");
+        }
+        if let Err(error) = &printed {
+            eprintln!("error: the table could not be printed: {error}");
+        }
+        if written.is_ok() && printed.is_ok() && self.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
 
     /// Pictures first, since their check belongs into the JSON; then that, the tape, and what is made of it.
-    fn write(&mut self, recording: Option<Recorder>) -> Result<Vec<PathBuf>, ReportError> {
-        let mut written = Vec::new();
+    fn write(&mut self, recording: Option<Recorder>, made: &mut Made) -> Result<(), ReportError> {
         let mut recording = recording;
         let drawn = match &mut recording {
-            Some(recorder) => self.write_pictures(recorder, &mut written),
+            Some(recorder) => self.write_pictures(recorder, made),
             None => Ok(()),
         };
-        let document = Document { example: &self.name, checks: &self.checks, figures: &self.figures };
+        let document = Document {
+            example: &self.name,
+            seed: self.options.seed,
+            command: command(),
+            versions: versions().into_iter().collect(),
+            checks: &self.checks,
+            figures: &self.figures,
+        };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
-        let told = self.write_file("json", json.as_bytes(), &mut written);
+        let told = self.write_file("json", json.as_bytes(), made);
         // A picture that could not be drawn or written does not cost the run its tape.
-        let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, &mut written));
-        drawn.and(told).and(taped).map(|()| written)
+        let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, made));
+        drawn.and(told).and(taped)
     }
 
-    fn write_tape(&self, recorder: Recorder, json: String, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+    fn write_tape(&self, recorder: Recorder, json: String, made: &mut Made) -> Result<(), ReportError> {
         let path = self.path("tape");
         recorder.finish(json, &path)?;
-        written.push(path.clone());
-        let page = page(&mut Tape::open(&path)?)?;
-        page.notes.iter().for_each(|note| eprintln!("{}.html: {note}", self.name));
-        self.write_file("html", page.html.as_bytes(), written)?;
-        self.write_exports(&path, written)
+        made.files.push(path.clone());
+        let played = self.write_page(&path, made);
+        let exported = self.write_exports(&path, made);
+        self.part_from_earlier_runs(made);
+        played.and(exported)
     }
 
-    fn write_pictures(&mut self, recorder: &mut Recorder, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+    fn write_page(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
+        made.progress.update(0, 1, "page");
+        let page = page(&mut Tape::open(tape)?)?;
+        made.notes.extend(page.notes.iter().map(|note| format!("{}.html: {note}", self.name)));
+        self.write_file("html", page.html.as_bytes(), made)
+    }
+
+    fn write_pictures(&mut self, recorder: &mut Recorder, made: &mut Made) -> Result<(), ReportError> {
         let (mut tape, threads) = (recorder.tape()?, self.options.threads());
         let settings = Settings { threads, still: recorder.still(), ..Settings::default() };
         let rate = film_rate(tape.begin())?;
-        let mut mp4 = Mp4::begin("ffmpeg".as_ref(), &self.path("mp4"), settings.film, rate, threads);
-        let pictures = develop(&mut tape, &settings, mp4.as_mut())?;
+        let mp4 = Mp4::begin("ffmpeg".as_ref(), &self.path("mp4"), settings.film, rate, threads);
+        let mut mp4 = mp4.unwrap_or_else(|note| {
+            made.notes.push(note);
+            None
+        });
+        let mut gif = PartialFile::create(&self.path("gif"))?;
+        let pictures =
+            develop(&mut tape, &settings, gif.writer(), mp4.as_mut(), &made.progress).map_err(|error| match error {
+                ReportError::Picture(PictureError::Gif(EncodingError::Io(source))) => {
+                    ReportError::Write { path: self.path("gif"), source }
+                }
+                error => error,
+            })?;
         if pictures.skipped > 0 {
             self.figure("not finite, not drawn", pictures.skipped as f64);
         }
         self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
-        self.write_file("png", &pictures.still.png()?, written)?;
-        self.write_file("storyboard.png", &pictures.storyboard.png()?, written)?;
-        self.write_file("gif", &pictures.gif, written)?;
-        written.extend(mp4.and_then(Mp4::finish));
+        self.write_file("png", &pictures.still.png()?, made)?;
+        self.write_file("storyboard.png", &pictures.storyboard.png()?, made)?;
+        gif.finish()?;
+        made.files.push(self.path("gif"));
+        match mp4.map(Mp4::finish) {
+            Some(Ok(path)) => made.files.push(path),
+            Some(Err(note)) => made.notes.push(note),
+            None => {}
+        }
         Ok(())
     }
 
-    fn write_exports(&self, tape: &Path, written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+    fn write_exports(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
         for (i, format) in self.options.export.iter().enumerate() {
             if !self.options.export[..i].contains(format) {
-                written.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
+                made.progress.update(i, self.options.export.len(), &format!("export: {}", format.ending()));
+                made.files.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
             }
         }
         Ok(())
     }
 
-    fn write_file(&self, ending: &str, bytes: &[u8], written: &mut Vec<PathBuf>) -> Result<(), ReportError> {
+    /// Beside a new tape: removes what every run makes and this one did not, and tells of exports that are not of it.
+    fn part_from_earlier_runs(&self, made: &mut Made) {
+        for path in ENDINGS.map(|ending| self.path(ending)) {
+            if !made.files.contains(&path) && fs::remove_file(&path).is_ok() {
+                made.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
+            }
+        }
+        let exports = Format::value_variants().iter().map(|format| format.path(&self.options.out, &self.name));
+        for path in exports {
+            if path.exists() && !made.files.iter().any(|file| file.starts_with(&path)) {
+                made.notes.push(format!("{} is not of this run", path.display()));
+            }
+        }
+    }
+
+    fn write_file(&self, ending: &str, bytes: &[u8], made: &mut Made) -> Result<(), ReportError> {
         let path = self.path(ending);
         write_atomically(&path, bytes)?;
-        written.push(path);
+        made.files.push(path);
         Ok(())
+    }
+}
+
+/// What a run has made.
+struct Made {
+    files: Vec<PathBuf>,
+    /// What is to be known of it.
+    notes: Vec<String>,
+    progress: Making,
+}
+
+impl Made {
+    fn new(name: &str) -> Self {
+        Self { files: vec![], notes: vec![], progress: Making::new(name) }
+    }
+}
+
+/// A closed pipe is no error: who reads has read enough.
+fn print(mut to: impl Write, text: &str) -> io::Result<()> {
+    match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The film of an earlier run is no film of this one; exports are somebody's work, whether of this run or not.
+    #[test]
+    fn what_an_earlier_run_left_is_removed_or_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { out: folder.path().into(), ..Options::default() };
+        let report = Report::new("crates", &options).unwrap();
+        let files = ["crates.png", "crates.mp4", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"];
+        files.iter().for_each(|name| fs::write(folder.path().join(name), name).unwrap());
+        let path = |name: &str| folder.path().join(name);
+        let mut made = Made::new("crates");
+        made.files = ["crates.png", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
+        report.part_from_earlier_runs(&mut made);
+        let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
+        assert_eq!(left, ["crates.png", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
+        let told = [("mp4", "was of an earlier run, and is removed"), ("csv", "is not of this run")];
+        assert_eq!(made.notes, told.map(|(ending, words)| format!("{} {words}", report.path(ending).display())));
+    }
+
+    /// `/dev/full` has no space left, ever; a pipe that is closed is one whose reader has gone, as `head` does.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_table_that_cannot_be_printed_is_an_error_and_one_that_nobody_reads_is_none() {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let full = io::LineWriter::new(full); // as standard output
+        assert_eq!(print(full, "a table\n").unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        print(writer, "a table\n").unwrap();
     }
 }

@@ -94,6 +94,20 @@ fn point_caches_hold_every_vertex_in_single_precision() {
     }
 }
 
+/// A run may end between two frames: other formats say when, a cache has no word for it.
+#[test]
+fn point_caches_leave_out_a_last_frame_that_is_too_early() {
+    for (early, samples) in [(0.5 / 24.0, FRAMES - 1), (1e-9, FRAMES), (-1e-3, FRAMES)] {
+        let folder = tempdir().unwrap();
+        let ended = |number: usize, frame: &mut Frame| frame.time -= if number == FRAMES - 1 { early } else { 0.0 };
+        let mut tape = tape_with(folder.path(), "odd", FRAMES, ended);
+        let files = export(&mut tape, Format::Pc2, folder.path()).unwrap();
+        let bytes = fs::read(files.join("rigid_crate_0_0.pc2")).unwrap();
+        assert_eq!(bytes[28..32], (samples as i32).to_le_bytes(), "{early} s too early");
+        assert_eq!(bytes.len(), 32 + samples * vertices(0)[1].len() * 12);
+    }
+}
+
 /// Kind, shape and bytes of an array.
 fn array(path: &Path, name: &str) -> (String, String, Vec<u8>) {
     let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();

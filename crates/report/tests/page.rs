@@ -470,8 +470,12 @@ fn charts_have_the_numbers_of_their_names() {
         clouds: vec![begin("").clouds[0].clone(); 3],
         ..begin("numbers")
     };
-    let frames =
-        [0.0, 1.0].map(|f| Frame { time: f, clouds: vec![Cloud::default(); 3], numbers: numbers(f), ..Frame::default() });
+    let frames = [0.0, 1.0].map(|f| Frame {
+        time: f,
+        clouds: vec![Cloud::default(); 3],
+        numbers: numbers(f),
+        ..Frame::default()
+    });
     let header = header(&page_of(&begin, frames));
     let stage = |name: &str, milliseconds: [f64; 2]| json!({"name": name, "milliseconds": milliseconds});
     let expected = json!({

@@ -40,7 +40,7 @@ fn scenery() -> Scenery {
 fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("not/yet/there");
-    let mut report = Report::new("crates", &options(&out)).unwrap();
+    let mut report = Report::new("crates", &Options { seed: 7, ..options(&out) }).unwrap();
     assert!(report.check("gap", 1e-13, Bound::at_most(1e-12), "m"));
     assert!(!report.check("energy", f64::NAN, Bound::within(0.0, f64::INFINITY), "J"));
     report.figure("b", 1.0);
@@ -53,6 +53,12 @@ fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
     let value: Value = serde_json::from_str(&text).unwrap();
     let expected = json!({
         "example": "crates",
+        "seed": 7,
+        "command": std::env::args().collect::<Vec<_>>(),
+        "versions": {
+            "partita": env!("CARGO_PKG_VERSION"),
+            "machine": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        },
         "checks": [
             {"name": "gap", "value": 1e-13, "bound": {"at_most": 1e-12}, "unit": "m", "pass": true},
             {"name": "energy", "value": null, "bound": {"within": [0.0, null]}, "unit": "J", "pass": false},
@@ -78,6 +84,19 @@ fn a_passed_run_writes_everything_and_succeeds() {
     left.retain(|name| name != "crates.mp4");
     let expected = ["gif", "html", "json", "png", "storyboard.png", "tape"].map(|ending| format!("crates.{ending}"));
     assert_eq!(left, expected);
+}
+
+/// A run that was killed while it drew its film leaves a hidden folder; the next run of the same name removes it.
+#[test]
+fn what_a_killed_run_left_is_cleared_away_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let left = folder.path().join(".crates.mp4.7-0.partial");
+    fs::create_dir(&left).unwrap();
+    ["lock", "film"].iter().for_each(|name| fs::write(left.join(name), b"half").unwrap());
+    Report::new("boards", &options(folder.path())).unwrap();
+    assert_eq!(names(folder.path()).len(), 1);
+    Report::new("crates", &options(folder.path())).unwrap();
+    assert!(names(folder.path()).is_empty());
 }
 
 #[test]
@@ -126,14 +145,17 @@ fn a_folder_that_is_lost_during_the_run_fails_it() {
     assert!(!out.exists());
 }
 
-/// A picture that cannot be written fails the run, and costs it neither its tape nor its page.
+/// A picture that cannot be written fails the run, and costs it neither its tape nor its page; the film of an earlier
+/// run does not stay beside these.
 #[test]
 fn a_picture_that_is_lost_leaves_the_tape() {
     let folder = tempfile::tempdir().unwrap();
     let report = Report::new("crates", &options(folder.path())).unwrap();
     let recording = recorded(&report, scenery()).unwrap();
     fs::create_dir(folder.path().join("crates.png")).unwrap();
+    fs::write(folder.path().join("crates.gif"), b"of an earlier run").unwrap();
     assert!(same(report.finish(recording), ExitCode::FAILURE));
+    assert_eq!(names(folder.path()), ["crates.html", "crates.json", "crates.png", "crates.tape"]);
     assert!(Tape::open(folder.path().join("crates.tape")).unwrap().end().is_some());
     assert!(folder.path().join("crates.html").is_file());
 }

@@ -5,8 +5,8 @@
 
 use super::ExportError;
 use super::names::Unique;
-use super::place::PartialFile;
 use super::reel::Reel;
+use crate::partial::PartialFile;
 use crate::{Begin, Frame};
 
 /// Simulator and stage, in order of first appearance.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use partita::simulator::SimulatorError;
 
 use crate::TapeError;
+use crate::partial::Unwritten;
 
 /// Why an export could not be written. What was under its name before is still there.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,12 @@ pub enum ExportError {
         /// What the system answered.
         source: io::Error,
     },
+}
+
+impl From<Unwritten> for ExportError {
+    fn from(Unwritten { path, source }: Unwritten) -> Self {
+        Self::Write { path, source }
+    }
 }
 
 /// Names the file in what the system answers.

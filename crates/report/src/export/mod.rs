@@ -9,7 +9,8 @@
 //! | `npz`  | `NAME.npz`                     | everything with a number in it, `f64`                          |
 //! | `csv`  | `NAME.csv`                     | the ledger, a row a frame; units in the header                 |
 //!
-//! All of them have Y up and show the tape's frames, as many a second as `--fps` says.
+//! All of them have Y up and show the tape's frames, as many a second as `--fps` says. Where a run ended before a frame
+//! was due, its last frame is earlier; formats with a time for each frame say so, `pc2`, which has none, leaves it out.
 //!
 //! | stage                                     | file         |
 //! |-------------------------------------------|--------------|
@@ -38,7 +39,8 @@ use std::path::{Path, PathBuf};
 pub use error::ExportError;
 
 use crate::Tape;
-use place::{PartialFile, PartialFolder, check_folder};
+use crate::partial::PartialFile;
+use place::{PartialFolder, check_folder};
 use reel::Reel;
 
 /// What a tape can be exported as.
@@ -48,7 +50,7 @@ pub enum Format {
     Obj,
     /// Universal Scene Description as text, NAME.usda
     Usda,
-    /// Point caches, a surface a file, in the folder NAME.pc2
+    /// Point caches, a surface a file, in the folder NAME.pc2; a last frame that is off the rate is left out
     Pc2,
     /// ParaView's files with strain and forces, in the folder NAME.vtk
     Vtk,

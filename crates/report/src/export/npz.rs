@@ -26,9 +26,9 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::ExportError;
 use super::error::writing;
-use super::place::PartialFile;
 use super::reel::Reel;
 use super::spool::{Spool, Stream};
+use crate::partial::PartialFile;
 use crate::{Begin, Frame, Placement};
 use partita::simulator::Carrier;
 

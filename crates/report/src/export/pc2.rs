@@ -8,6 +8,9 @@
 //! All little-endian. Single precision is good for 6e-8 of the distance from the origin: 1e-6 m up to 16 m away.
 //! A cache holds no triangles (any file of `obj` has them, in the same order of vertices) and a fixed number of points,
 //! so particles, whose number changes, have none.
+//!
+//! Samples stand for equal times, so the last frame has none where the run ended before it was due: a run of 0.24 s at
+//! 24 frames a second has frames at 0, 1/24, .., 5/24 and 0.24 s, and a sample for all but the last.
 
 use super::ExportError;
 use super::names::{Unique, identifier};
@@ -21,11 +24,14 @@ pub(super) fn is_own(name: &str) -> bool {
 }
 
 pub(super) fn write(reel: &mut Reel, folder: &PartialFolder) -> Result<(), ExportError> {
-    let names = file_names(reel);
+    let (names, samples) = (file_names(reel), reel.steady_frames()?);
     for (name, taped) in names.iter().zip(&reel.begin.surfaces) {
-        folder.append(name, &header(taped.surface.vertices.len(), reel.frames()))?;
+        folder.append(name, &header(taped.surface.vertices.len(), samples))?;
     }
-    while let Some((_, frame)) = reel.next_frame()? {
+    while let Some((number, frame)) = reel.next_frame()? {
+        if number >= samples {
+            continue; // read all the same, since every frame is checked
+        }
         for ((name, taped), placement) in names.iter().zip(&reel.begin.surfaces).zip(&frame.surfaces) {
             let vertices = placement.vertices(&taped.surface);
             let sample: Vec<u8> = vertices.as_flattened().iter().flat_map(|&x| (x as f32).to_le_bytes()).collect();

@@ -1,66 +1,29 @@
-//! Files and folders that are either complete or not there.
-//!
-//! Both grow under a hidden name beside the final one and are renamed at the end. What a killed process leaves under a
-//! hidden name is in nobody's way, since each run looks for a free one.
+//! Folders that are either complete or not there, and what may be replaced by an export.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::error::writing;
+use crate::partial::Hidden;
 
-/// A file in the making.
-pub(super) struct PartialFile {
-    pub path: PathBuf,
-    partial: PathBuf,
-    file: Option<BufWriter<File>>,
-}
-
-impl PartialFile {
-    /// Begins the file that will be `path`.
-    pub fn create(path: &Path) -> Result<Self, ExportError> {
-        let (partial, file) = hidden(path, create_file).map_err(writing(path))?;
-        Ok(Self { path: path.into(), partial, file: Some(BufWriter::with_capacity(1 << 18, file)) })
-    }
-
-    /// Appends.
-    pub fn put(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
-        self.writer().write_all(bytes).map_err(writing(&self.path))
-    }
-
-    /// For what wants to write by itself.
-    pub fn writer(&mut self) -> &mut BufWriter<File> {
-        self.file.as_mut().expect("only `finish` takes it away")
-    }
-
-    /// Makes sure that all is on disk, and gives the file its final name.
-    pub fn finish(mut self) -> Result<(), ExportError> {
-        let written = self.writer().flush().and_then(|()| self.writer().get_ref().sync_all());
-        self.file = None; // closed, or some systems would not rename it
-        written.and_then(|()| fs::rename(&self.partial, &self.path)).map_err(writing(&self.path))
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        self.file = None;
-        let _ = fs::remove_file(&self.partial); // after `finish` there is none
-    }
-}
+/// What grows in a hidden folder.
+const NEW: &str = "new";
 
 /// A folder in the making.
 pub(super) struct PartialFolder {
     path: PathBuf,
-    partial: PathBuf,
+    hidden: Hidden,
     is_own: fn(&str) -> bool,
 }
 
 impl PartialFolder {
     /// Begins the folder that will be `path`, of files that `is_own` knows.
     pub fn create(path: &Path, is_own: fn(&str) -> bool) -> Result<Self, ExportError> {
-        let (partial, ()) = hidden(path, |path| fs::create_dir(path)).map_err(writing(path))?;
-        Ok(Self { path: path.into(), partial, is_own })
+        let hidden = Hidden::beside(path).map_err(writing(path))?;
+        fs::create_dir(hidden.inside(NEW)).map_err(writing(path))?;
+        Ok(Self { path: path.into(), hidden, is_own })
     }
 
     /// The name of the folder, without its ending.
@@ -80,37 +43,25 @@ impl PartialFolder {
 
     fn put(&self, name: &str, options: &mut OpenOptions, bytes: &[u8]) -> Result<(), ExportError> {
         debug_assert!((self.is_own)(name), "{name} would not be known again");
-        let file = options.write(true).open(self.partial.join(name));
+        let file = options.write(true).open(self.hidden.inside(NEW).join(name));
         file.and_then(|mut file| file.write_all(bytes)).map_err(writing(&self.path.join(name)))
     }
 
     /// Makes sure that all is on disk, and puts the folder in place of an older one.
     pub fn finish(self) -> Result<(), ExportError> {
-        let failed = writing(&self.path);
-        sync_files(&self.partial).map_err(&failed)?;
-        check_folder(&self.path, self.is_own)?;
-        if !self.path.exists() {
-            return fs::rename(&self.partial, &self.path).map_err(failed);
+        let Self { path, hidden, is_own } = self;
+        let (new, old) = (hidden.inside(NEW), hidden.inside("old"));
+        sync_files(&new).map_err(writing(&path))?;
+        check_folder(&path, is_own)?;
+        if path.exists() {
+            fs::rename(&path, &old).map_err(writing(&path))?;
         }
-        let (old, ()) = hidden(&self.path, |free| fs::create_dir(free)).map_err(&failed)?;
-        let inside = old.join("old");
-        let replaced = fs::rename(&self.path, &inside).and_then(|()| {
-            fs::rename(&self.partial, &self.path).inspect_err(|_| {
-                let _ = fs::rename(&inside, &self.path);
-            })
-        });
-        if replaced.is_ok() {
-            let _ = fs::remove_dir_all(&old); // hidden and in nobody's way, should it stay
-        } else {
-            let _ = fs::remove_dir(&old); // only if empty: the older export is never lost
-        }
-        replaced.map_err(failed)
-    }
-}
-
-impl Drop for PartialFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.partial); // after `finish` there is none
+        fs::rename(&new, &path).map_err(|source| {
+            if old.exists() && fs::rename(&old, &path).is_err() {
+                hidden.keep(); // the older export is never lost
+            }
+            writing(&path)(source)
+        })
     }
 }
 
@@ -147,24 +98,6 @@ pub(super) fn check_folder(path: &Path, is_own: fn(&str) -> bool) -> Result<(), 
         }
     }
     Ok(())
-}
-
-pub(super) fn create_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).open(path)
-}
-
-/// Makes something under a free hidden name beside `path`: in the same folder, since renaming does not cross file
-/// systems.
-pub(super) fn hidden<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut count = 0;
-    loop {
-        let free = path.with_file_name(format!(".{name}.{}-{count}.partial", std::process::id()));
-        match make(&free) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => count += 1,
-            made => return made.map(|made| (free, made)),
-        }
-    }
 }
 
 fn sync_files(folder: &Path) -> io::Result<()> {

@@ -4,13 +4,13 @@
 //! grow together in one hidden file, piece by piece, and are read back one by one: memory stays at a buffer a stream,
 //! the tape is read once, and the disk needs room for the export twice.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::error::writing;
-use super::place::{create_file, hidden};
+use crate::partial::{Hidden, create_file};
 
 /// Bytes that a stream gathers before it writes a piece.
 const PIECE: usize = 4096;
@@ -22,8 +22,9 @@ pub(super) struct Stream(usize);
 pub(super) struct Spool {
     /// The file that it is for.
     target: PathBuf,
-    path: PathBuf,
     file: File,
+    /// Where the file is.
+    _hidden: Hidden,
     end: u64,
     streams: Vec<Pieces>,
 }
@@ -39,8 +40,9 @@ struct Pieces {
 impl Spool {
     /// An empty spool beside `target`, where there will be room for its like.
     pub fn create(target: &Path) -> Result<Self, ExportError> {
-        let (path, file) = hidden(target, create_file).map_err(writing(target))?;
-        Ok(Self { target: target.into(), path, file, end: 0, streams: Vec::new() })
+        let hidden = Hidden::beside(target).map_err(writing(target))?;
+        let file = create_file(&hidden.inside("spool")).map_err(writing(target))?;
+        Ok(Self { target: target.into(), file, _hidden: hidden, end: 0, streams: Vec::new() })
     }
 
     /// A new stream.
@@ -83,12 +85,6 @@ impl Spool {
             take(&bytes)?;
         }
         take(&pieces.buffer)
-    }
-}
-
-impl Drop for Spool {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
     }
 }
 

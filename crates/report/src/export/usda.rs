@@ -9,10 +9,10 @@
 //!   look's colour in linear light. What is recorded but not shown is there, and invisible.
 
 use super::names::{Unique, identifier};
-use super::place::PartialFile;
 use super::reel::Reel;
 use super::spool::{Spool, Stream};
 use super::{ExportError, line};
+use crate::partial::PartialFile;
 use crate::{Begin, Colour, Frame, Placement, TapeSurface};
 use partita::simulator::Carrier;
 
@@ -57,7 +57,7 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
         }
         file.put(b"    }\n")?;
     }
-    file.put(b"}\n")
+    Ok(file.put(b"}\n")?)
 }
 
 impl Motion {
@@ -117,29 +117,30 @@ fn put_samples(
 }
 
 fn put_motion(motion: &Motion, spool: &mut Spool, file: &mut PartialFile) -> Result<(), ExportError> {
-    let mut samples = |attribute: &str, stream: Stream| {
+    let mut samples = |attribute: &str, stream: Stream| -> Result<(), ExportError> {
         file.put(format!("            {attribute}.timeSamples = {{\n").as_bytes())?;
-        spool.read(stream, |bytes| file.put(bytes))?;
-        file.put(b"            }\n")
+        spool.read(stream, |bytes| Ok(file.put(bytes)?))?;
+        Ok(file.put(b"            }\n")?)
     };
     match motion {
         Motion::Rigid { translate, orient } => {
             samples("double3 xformOp:translate", *translate)?;
             samples("quatd xformOp:orient", *orient)?;
-            file.put(b"            uniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:orient\"]\n")
+            file.put(b"            uniform token[] xformOpOrder = [\"xformOp:translate\", \"xformOp:orient\"]\n")?;
         }
         Motion::Deformed { middle, points, extent } => {
             samples("point3f[] points", *points)?;
             samples("float3[] extent", *extent)?;
             file.put(format!("            double3 xformOp:translate = {}\n", tuple(middle)).as_bytes())?;
-            file.put(b"            uniform token[] xformOpOrder = [\"xformOp:translate\"]\n")
+            file.put(b"            uniform token[] xformOpOrder = [\"xformOp:translate\"]\n")?;
         }
         Motion::Cloud { points, ids, extent, .. } => {
             samples("point3f[] points", *points)?;
             samples("int64[] ids", *ids)?;
-            samples("float3[] extent", *extent)
+            samples("float3[] extent", *extent)?;
         }
     }
+    Ok(())
 }
 
 fn head(begin: &Begin, last: f64) -> String {

@@ -28,6 +28,7 @@ use crate::{Camera, Look};
 pub use file::{Tape, TapeError, TapeWriter};
 pub use numbers::Numbers;
 pub use recorder::{Recorder, Scenery};
+pub(crate) use recorder::{command, versions};
 
 /// What does not change over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,7 +129,7 @@ pub struct Force {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// The document that is also written as `NAME.json`: checks and figures.
+    /// The document that is also written as `NAME.json`: seed, command, versions, checks and figures.
     pub json: String,
 }
 

@@ -72,13 +72,11 @@ impl Scenery {
             TapeCloud { radius, look }
         };
         let clouds = simulators.iter().map(cloud).collect();
-        let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-        let versions = vec![("partita".into(), env!("CARGO_PKG_VERSION").into()), ("machine".into(), machine)];
         let begin = Begin {
             name: name.into(),
-            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: command(),
             seed: options.seed,
-            versions,
+            versions: versions(),
             // A frame a window at most.
             frames_per_second: options.fps.min(1.0 / run.rate().dt()),
             start: run.time(),
@@ -102,6 +100,17 @@ impl Scenery {
         let rule = self.clouds.iter().rfind(|(name, ..)| name == simulator);
         rule.map_or((0.01, Look::plain(Colour::WATER)), |&(_, radius, look)| (radius, look))
     }
+}
+
+/// The command line, word by word.
+pub(crate) fn command() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// Packages and their versions, and the machine.
+pub(crate) fn versions() -> Vec<(String, String)> {
+    let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    vec![("partita".into(), env!("CARGO_PKG_VERSION").into()), ("machine".into(), machine)]
 }
 
 /// Writes the tape of a run that is going on.
@@ -201,11 +210,6 @@ impl Recorder {
     /// The tape cannot be written.
     pub fn last(&mut self, run: &mut Run) -> Result<(), TapeError> {
         if run.windows() > self.inputs_from { self.frame(run) } else { Ok(()) }
-    }
-
-    /// Frames so far.
-    pub fn frames(&self) -> u64 {
-        self.frames
     }
 
     /// What is on the tape so far.

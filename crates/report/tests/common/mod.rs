@@ -1,12 +1,16 @@
 //! Tapes made by hand: a waving sheet, a tumbling box on a hidden floor, drops that come and go, names that no format
 //! likes.
 
+mod shapes;
+
 use std::path::Path;
 
 use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter,
 };
+
+use shapes::{cuboid, surface};
 
 /// Vertices of the sheet along either side, and their distance `[m]`.
 pub const SIDE: [usize; 2] = [13, 9];
@@ -123,26 +127,6 @@ fn sheet(name: &str) -> Surface {
     let mut table = HandleTable::new("cloth", name);
     table.add("vertices", Kind::Point, vertices.len() as u32).unwrap();
     surface(name, Carrier::Points(table.iter().collect()), vertices, triangles, true)
-}
-
-fn cuboid(name: &str, size: [f64; 3]) -> Surface {
-    let corner = |i: usize| [0, 1, 2].map(|k| if i >> k & 1 == 1 { 0.5 * size[k] } else { -0.5 * size[k] });
-    let faces: [[u32; 4]; 6] = [[0, 4, 6, 2], [1, 3, 7, 5], [0, 1, 5, 4], [2, 6, 7, 3], [0, 2, 3, 1], [4, 5, 7, 6]];
-    let triangles = faces.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect();
-    let mut table = HandleTable::new("rigid", name);
-    let body = table.add("body", Kind::Frame, 1).unwrap();
-    surface(name, Carrier::Frame(body), (0..8).map(corner).collect(), triangles, false)
-}
-
-fn surface(
-    name: &str,
-    carrier: Carrier,
-    vertices: Vec<[f64; 3]>,
-    triangles: Vec<[u32; 3]>,
-    two_sided: bool,
-) -> Surface {
-    let name = name.into();
-    Surface { name, carrier, vertices, triangles, two_sided, friction: 0.5, restitution: 0.0, thickness: 0.0 }
 }
 
 /// A wave runs along the sheet, which is stretched by a tenth along x by the end of the first second.

@@ -1,0 +1,228 @@
+//! What is either complete or not there: it grows in a hidden folder beside its place, and moves there at the end.
+//!
+//! A file in that folder is locked as long as the process lives that made it. So what a killed one has left can be told
+//! from what another one is writing: [`clear_away`] removes the first and leaves the second alone.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What could not be written, and what the system answered.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub path: PathBuf,
+    pub source: io::Error,
+}
+
+/// Names the file in what the system answers.
+pub(crate) fn writing(path: &Path) -> impl Fn(io::Error) -> Unwritten {
+    move |source| Unwritten { path: path.into(), source }
+}
+
+/// A hidden folder `.NAME.PROCESS-COUNT.partial`; removed with all that is in it when dropped.
+#[derive(Debug)]
+pub(crate) struct Hidden {
+    folder: PathBuf,
+    /// Locked until it is closed.
+    _lock: File,
+}
+
+/// Of the file in a hidden folder that its process has locked.
+const LOCK: &str = "lock";
+
+impl Hidden {
+    /// Makes one beside `path`: in the same folder, since nothing can be moved to another file system.
+    pub fn beside(path: &Path) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let folder = path.with_file_name(format!(".{name}.{}-{count}.partial", std::process::id()));
+            match fs::create_dir(&folder) {
+                // Of a killed process of the same number, in a container where numbers come back.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let lock = locked(&folder.join(LOCK)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
+            if let Some(lock) = lock {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
+    }
+
+    /// Where something of this name is in it.
+    pub fn inside(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Leaves it for good: nobody clears away a folder without a lock and with something in it.
+    pub fn keep(self) {
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A new file with a lock; `None` where somebody took its folder for one that was left, and cleared it away.
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    let file = match create_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // Some file systems have no locks: there, nothing is cleared away.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
+    Ok(path.exists().then_some(file))
+}
+
+/// Removes what killed processes left beside the files of a run of this name. What cannot be removed stays, in nobody's
+/// way.
+pub(crate) fn clear_away(folder: &Path, name: &str) {
+    let begin = format!(".{name}.");
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let is_hidden = |name: &str| name.starts_with(&begin) && name.ends_with(".partial");
+        if file_name.to_str().is_some_and(is_hidden) {
+            let _ = remove_if_left(&entry.path());
+        }
+    }
+}
+
+fn remove_if_left(hidden: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(hidden.join(LOCK)) {
+        Ok(lock) => {
+            lock.try_lock()?;
+            fs::remove_dir_all(hidden)
+        }
+        // Its process was killed before it had a lock, or is about to make one: then it takes another folder.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_dir(hidden),
+        Err(error) => Err(error),
+    }
+}
+
+/// A file in the making.
+#[derive(Debug)]
+pub(crate) struct PartialFile {
+    pub path: PathBuf,
+    file: BufWriter<File>,
+    hidden: Hidden,
+}
+
+/// What grows in a hidden folder.
+const NEW: &str = "new";
+
+impl PartialFile {
+    /// Begins the file that will be `path`.
+    pub fn create(path: &Path) -> Result<Self, Unwritten> {
+        let hidden = Hidden::beside(path).map_err(writing(path))?;
+        let file = create_file(&hidden.inside(NEW)).map_err(writing(path))?;
+        Ok(Self { path: path.into(), file: BufWriter::with_capacity(1 << 18, file), hidden })
+    }
+
+    /// Appends.
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), Unwritten> {
+        self.file.write_all(bytes).map_err(writing(&self.path))
+    }
+
+    /// For what wants to write by itself.
+    pub fn writer(&mut self) -> &mut BufWriter<File> {
+        &mut self.file
+    }
+
+    /// Makes sure that all is on disk, and gives the file its final name.
+    pub fn finish(self) -> Result<(), Unwritten> {
+        let Self { path, file, hidden } = self;
+        let written = file.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
+        written.and_then(|()| fs::rename(hidden.inside(NEW), &path)).map_err(writing(&path))
+    }
+}
+
+/// Refuses to write through a name that exists, links included.
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_there_when_it_is_finished_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.gif");
+        let mut file = PartialFile::create(&path).unwrap();
+        file.put(b"whole").unwrap();
+        assert!(!path.exists() && names(folder.path()).len() == 1);
+        file.finish().unwrap();
+        assert_eq!((names(folder.path()), fs::read(&path).unwrap()), (vec!["a.gif".into()], b"whole".into()));
+
+        PartialFile::create(&path).unwrap().put(b"half").unwrap();
+        assert_eq!((names(folder.path()), fs::read(&path).unwrap()), (vec!["a.gif".into()], b"whole".into()));
+    }
+
+    /// A process that is killed leaves a folder whose lock is free, or, killed at once, one without a lock.
+    #[test]
+    fn what_killed_processes_left_is_cleared_away_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = |name: &str, files: &[&str]| {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            files.iter().for_each(|file| fs::write(folder.path().join(name).join(file), "half").unwrap());
+        };
+        left(".a.mp4.7-0.partial", &[LOCK, NEW]);
+        left(".a.gif.7-1.partial", &[]);
+        left(".ab.gif.7-0.partial", &[LOCK, NEW]);
+        left("a.partial", &[LOCK, NEW]);
+        let mut living = PartialFile::create(&folder.path().join("a.gif")).unwrap();
+        let kept = Hidden::beside(&folder.path().join("a.obj")).unwrap();
+        fs::create_dir(kept.inside("old")).unwrap();
+        let kept_at = kept.inside("old");
+        kept.keep();
+
+        clear_away(folder.path(), "a");
+        let [kept_name, living_name] = [&kept_at, &living.hidden.inside(NEW)]
+            .map(|path| path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_string());
+        let mut expected = [kept_name, living_name, ".ab.gif.7-0.partial".into(), "a.partial".into()];
+        expected.sort();
+        assert_eq!(names(folder.path()), expected);
+        assert!(kept_at.exists());
+        living.put(b"whole").unwrap();
+        living.finish().unwrap();
+        assert_eq!(fs::read(folder.path().join("a.gif")).unwrap(), b"whole");
+    }
+
+    /// In a container numbers of processes come back: a name that is taken is passed over.
+    #[test]
+    fn what_cannot_be_cleared_away_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let number = |hidden: &Hidden| -> u64 {
+            let name = hidden.folder.to_str().unwrap().strip_suffix(".partial").unwrap().to_string();
+            name.rsplit_once('-').unwrap().1.parse().unwrap()
+        };
+        let next = number(&Hidden::beside(&path).unwrap()) + 1;
+        // Other tests count on meanwhile.
+        for count in next..next + 100 {
+            let name = format!(".a.json.{}-{count}.partial", std::process::id());
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let mut file = PartialFile::create(&path).unwrap();
+        file.put(b"whole").unwrap();
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+    }
+}
