@@ -143,7 +143,8 @@ sheet("a layer is what its name says", {}, async (page) => {
   await seek(page, 60);
   const t = 60 / 24;
   // Inside the picture, and hidden by nothing when alone.
-  const points = { sheet: vertex(0.5 * SIDE * SIDE, t), boxes: [-0.45, 0.3 - MIDDLE, 0.1], hail: hail(t)[200] };
+  const stones = await positions(page, "hail");
+  const points = { sheet: vertex(0.5 * SIDE * SIDE, t), boxes: [-0.45, 0.3 - MIDDLE, 0.1], hail: stones[stones.length >> 1] };
   const boxes = page.locator("#layers label");
   for (const box of await boxes.all()) await box.locator("input").uncheck();
   const none = await seen(page, Object.values(points));
