@@ -1,103 +1,12 @@
 //! Laws of pages: what is on the tape comes back within half a step, nothing is fetched, nothing is injected.
 
-use std::io::Read;
-use std::path::Path;
+#[path = "common/pages.rs"]
+mod pages;
 
-use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
-use partita_report::{
-    Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Page, Placement, Tape, TapeCloud, TapeSurface, TapeWriter,
-    page,
-};
+use pages::{AT, Point, away, begin, header, page_of, section, surface, tape};
+use partita::simulator::Cloud;
+use partita_report::{Begin, Force, Frame, Numbers, Page, Placement, page};
 use serde_json::{Value, json};
-
-type Point = [f64; 3];
-
-/// Far from the world's origin, where single precision is coarse.
-const AT: Point = [2.0e6, -3.0e5, 7.0e5];
-
-fn away(x: Point) -> Point {
-    [0, 1, 2].map(|k| x[k] + AT[k])
-}
-
-fn begin(name: &str) -> Begin {
-    Begin {
-        name: name.into(),
-        command: vec!["run".into()],
-        seed: 7,
-        versions: vec![],
-        frames_per_second: 24.0,
-        start: 0.0,
-        simulators: vec!["cloth".into()],
-        interfaces: vec![("cloth".into(), "cloth".into())],
-        surfaces: vec![],
-        clouds: vec![TapeCloud { radius: 0.01, look: Look::plain(Colour::WATER) }],
-        ground: Some(AT[1]),
-        camera: Camera::framing([away([-1.0; 3]), away([1.0; 3])]),
-    }
-}
-
-fn surface(name: &str, vertices: Vec<Point>, triangles: Vec<[u32; 3]>, rigid: bool) -> TapeSurface {
-    let mut table = HandleTable::new("made up", name);
-    let (kind, count) = if rigid { (Kind::Frame, 1) } else { (Kind::Point, vertices.len() as u32) };
-    let first = table.add("all", kind, count).unwrap();
-    let carrier = if rigid { Carrier::Frame(first) } else { Carrier::Points(table.iter().collect()) };
-    let (friction, restitution, thickness) = (0.5, 0.0, 0.0);
-    let name = name.into();
-    let surface = Surface { name, carrier, vertices, triangles, two_sided: true, friction, restitution, thickness };
-    TapeSurface { simulator: 0, surface, look: Some(Look::plain(Colour::SIGNAL)) }
-}
-
-fn tape(folder: &Path, begin: &Begin, frames: impl IntoIterator<Item = Frame>, end: Option<&str>) -> Tape {
-    let path = folder.join("run.tape");
-    let mut writer = TapeWriter::create(&path, begin).unwrap();
-    frames.into_iter().for_each(|frame| writer.frame(&frame).unwrap());
-    match end {
-        Some(json) => writer.end(&End { json: json.into() }).unwrap(),
-        None => writer.flush().unwrap(),
-    }
-    Tape::open(path).unwrap()
-}
-
-fn page_of(begin: &Begin, frames: impl IntoIterator<Item = Frame>) -> Page {
-    let folder = tempfile::tempdir().unwrap();
-    page(&mut tape(folder.path(), begin, frames, Some("{}"))).unwrap()
-}
-
-/// What stands in the element with this id.
-fn element<'a>(html: &'a str, id: &str) -> &'a str {
-    let (_, rest) = html.split_once(&format!("id=\"{id}\">")).unwrap();
-    rest.split_once("</script>").unwrap().0
-}
-
-fn header(page: &Page) -> Value {
-    serde_json::from_str(element(&page.html, "header")).unwrap()
-}
-
-/// The section of this number, as the viewer gets it.
-fn section(page: &Page, number: &Value) -> Vec<u8> {
-    let line = element(&page.html, "blob").lines().nth(number.as_u64().unwrap() as usize).unwrap();
-    let mut plain = Vec::new();
-    flate2::read::ZlibDecoder::new(&from_base64(line)[..]).read_to_end(&mut plain).unwrap();
-    plain
-}
-
-fn from_base64(text: &str) -> Vec<u8> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => c - b'A',
-        b'a'..=b'z' => c - b'a' + 26,
-        b'0'..=b'9' => c - b'0' + 52,
-        b'+' => 62,
-        b'/' => 63,
-        other => panic!("{other} is no digit of base64"),
-    };
-    let text = text.trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::new();
-    for four in text.chunks(4) {
-        let word = four.iter().fold(0u32, |word, &c| word << 6 | u32::from(digit(c))) << (6 * (4 - four.len()));
-        bytes.extend(&word.to_be_bytes()[1..four.len()]);
-    }
-    bytes
-}
 
 fn floats(bytes: &[u8]) -> Vec<f32> {
     let n = bytes.len() / 4;
@@ -293,42 +202,6 @@ fn poses_and_forces_come_back_in_single_precision() {
     assert_eq!(forces[4..7], [1.0, 1.0, -0.1]);
 }
 
-/// Strain is that of the simulator's own positions in the very frame, however coarse the page's are: a cloth that only
-/// turns and travels has none at all, one that grows by 1 % a frame has that everywhere.
-#[test]
-fn rigid_motions_are_not_strained_and_growth_is() {
-    let place = |i: usize| [(i / 9) as f64 * 0.01, 0.5, (i % 9) as f64 * 0.01];
-    let cells = (0..8).flat_map(|i| (0..8).map(move |j| 9 * i + j));
-    let triangles: Vec<[u32; 3]> = cells.flat_map(|a: u32| [[a, a + 1, a + 10], [a, a + 10, a + 9]]).collect();
-    let moved = |f: usize, i: usize, growth: f64| {
-        let ([x, y, z], angle) = (place(i).map(|x| x * (1.0 + growth * f as f64)), 0.3 * f as f64);
-        away([x * angle.cos() - y * angle.sin() + f as f64, x * angle.sin() + y * angle.cos(), z])
-    };
-    let cloth = |name: &str| surface(name, (0..81).map(|i| away(place(i))).collect(), triangles.clone(), false);
-    let surfaces = vec![cloth("stiff"), cloth("growing")];
-    let frames = (0..6).map(|f| Frame {
-        time: f as f64 / 24.0,
-        surfaces: [0.0, 0.01].map(|growth| Placement::Deformed((0..81).map(|i| moved(f, i, growth)).collect())).into(),
-        clouds: vec![Cloud::default()],
-        ..Frame::default()
-    });
-    let page = page_of(&Begin { surfaces, ..begin("moving") }, frames);
-
-    let header = header(&page);
-    let scale = header["strain_scale"].as_f64().unwrap();
-    assert_eq!(scale, 0.1);
-    assert!(section(&page, &header["surfaces"][0]["strains"]).iter().all(|&code| code == 0));
-    let (codes, mut sums) = (section(&page, &header["surfaces"][1]["strains"]), vec![0u8; 81]);
-    assert_eq!(codes.len(), 6 * 81);
-    for (f, codes) in codes.chunks(81).enumerate() {
-        for (sum, code) in sums.iter_mut().zip(codes) {
-            *sum = sum.wrapping_add(*code);
-            let error = f64::from(*sum as i8) / 63.0 * scale - 0.01 * f as f64;
-            assert!(error.abs() < 0.501 * scale / 63.0, "off by {error} in frame {f}");
-        }
-    }
-}
-
 /// The browser is told to fetch nothing, and there is nothing it could fetch.
 #[test]
 fn a_page_is_one_file_of_less_than_a_megabyte_and_its_data() {
@@ -438,63 +311,6 @@ fn a_page_takes_24_frames_a_second() {
     assert_eq!(times.len(), expected.len());
     assert!(times.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-12), "{times:?}");
     assert_eq!(header["charts"]["gap"].as_array().unwrap().len(), 99);
-}
-
-/// Charts have the numbers of the tape in columns, each under its own name, by simulator and frame.
-#[test]
-fn charts_have_the_numbers_of_their_names() {
-    let numbers = |f: f64| Numbers {
-        energies: vec![Some([1.0 + f, 2.0]), None, Some([3.0, 4.0 + f])],
-        work: 5.0 + f,
-        momentum_error: (f > 0.0).then_some(6.0 + f),
-        gap: 7.0 + f,
-        load_change: 8.0,
-        passes: 9.0 + f,
-        iterations: vec![10.0, 11.0 + f, 12.0],
-        // The second stage of the first turns up late.
-        stages: vec![
-            [("bend", 13.0 + f), ("solve", 14.0)][..1 + f as usize].iter().map(|&(s, ms)| (s.into(), ms)).collect(),
-            vec![],
-            vec![("bend".into(), 15.0)],
-        ],
-        coupling: 16.0 + f,
-        // Linear ones, with their signs, and of both couplings: |(3, 4, 0) + (-3, 0, 3 f)|.
-        impulses: vec![
-            [[17.0; 6], [18.0; 6], [3.0, 4.0, 0.0, 19.0, 19.0, 19.0]],
-            [[17.0; 6], [18.0; 6], [-3.0, 0.0, 3.0 * f, 19.0, 19.0, 19.0]],
-        ],
-        windows: 20,
-    };
-    let begin = Begin {
-        simulators: ["a", "b", "c"].map(String::from).into(),
-        clouds: vec![begin("").clouds[0].clone(); 3],
-        ..begin("numbers")
-    };
-    let frames = [0.0, 1.0].map(|f| Frame {
-        time: f,
-        clouds: vec![Cloud::default(); 3],
-        numbers: numbers(f),
-        ..Frame::default()
-    });
-    let header = header(&page_of(&begin, frames));
-    let stage = |name: &str, milliseconds: [f64; 2]| json!({"name": name, "milliseconds": milliseconds});
-    let expected = json!({
-        "times": [0.0, 1.0],
-        "kinetic": [[1.0, 2.0], [null, null], [3.0, 3.0]],
-        "potential": [[2.0, 2.0], [null, null], [4.0, 5.0]],
-        "work": [5.0, 6.0],
-        "momentum_error": [null, 7.0],
-        "pending": [4.0, 5.0],
-        "gap": [7.0, 8.0],
-        "passes": [9.0, 10.0],
-        "iterations": [[10.0, 10.0], [11.0, 12.0], [12.0, 12.0]],
-        "stages": [
-            stage("a: bend", [13.0, 14.0]), stage("a: solve", [0.0, 14.0]), stage("c: bend", [15.0, 15.0]),
-            stage("coupling", [16.0, 17.0]),
-        ],
-    });
-    assert_eq!(header["charts"], expected);
-    assert_eq!((&header["seed"], &header["simulators"]), (&json!(7), &json!(["a", "b", "c"])));
 }
 
 /// A run that was killed leaves a tape without an end, and still has a page.
