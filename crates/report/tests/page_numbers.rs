@@ -31,7 +31,7 @@ fn rigid_motions_are_not_strained_and_growth_is() {
 
     let header = header(&page);
     let scale = header["strain_scale"].as_f64().unwrap();
-    assert_eq!(scale, 0.1);
+    assert_eq!(scale, 0.05);
     assert!(section(&page, &header["surfaces"][0]["strains"]).iter().all(|&code| code == 0));
     let (codes, mut sums) = (section(&page, &header["surfaces"][1]["strains"]), vec![0u8; 81]);
     assert_eq!(codes.len(), 6 * 81);

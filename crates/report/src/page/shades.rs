@@ -21,11 +21,11 @@ pub(super) struct Shades {
 }
 
 impl Shades {
-    /// Up to twice the strain that nearly all vertices stay below at any time, as a round number.
+    /// The strain that nearly all vertices stay below at any time, up to a round number: hardly any is clipped.
     pub fn of(frames: &[Shown]) -> Self {
         let usual = |place: &Place| if let Place::Deformed { strains, .. } = place { usual(strains) } else { 0.0 };
         let most = frames.iter().flat_map(|frame| &frame.surfaces).map(usual).fold(0.0, f64::max);
-        Self { scale: nice_below((2.0 * most).clamp(SCALES[0], SCALES[1])) }
+        Self { scale: nice_above(most.clamp(SCALES[0], SCALES[1])) }
     }
 
     /// Strains of a surface in all frames, each as the difference of its code from the frame before: what rests leaves
@@ -52,18 +52,12 @@ fn usual(strains: &[f32]) -> f64 {
     if sizes.is_empty() { 0.0 } else { f64::from(*sizes.select_nth_unstable_by(place, f32::total_cmp).1) }
 }
 
-/// 1, 2 or 5 times a power of ten: the largest that is not above `x`, up to rounding.
-fn nice_below(x: f64) -> f64 {
-    let power = 10f64.powi((x.log10() + 1e-9).floor() as i32);
-    let lead = x / power + 1e-9;
-    power
-        * if lead >= 5.0 {
-            5.0
-        } else if lead >= 2.0 {
-            2.0
-        } else {
-            1.0
-        }
+/// 1, 2 or 5 times a power of ten: the smallest that is not below `x` by more than half a code, which nobody sees.
+fn nice_above(x: f64) -> f64 {
+    let x = x * (1.0 - 0.5 / END);
+    let power = 10f64.powi(x.log10().floor() as i32);
+    let lead = [1.0, 2.0, 5.0].into_iter().find(|lead| lead * power >= x);
+    lead.unwrap_or(10.0) * power
 }
 
 #[cfg(test)]
@@ -107,8 +101,10 @@ mod tests {
     #[test]
     fn scales_are_round_and_never_below_a_thousandth() {
         let scale = |strain: f32| Shades::of(&frames(|_| vec![strain; 10])).scale;
-        let expected = [(0.0, 1e-3), (3e-5, 1e-3), (1.2e-3, 2e-3), (-0.0101, 0.02), (0.26, 0.5), (7.0, 1.0)];
-        for (strain, expected) in expected {
+        let expected = [(0.0, 1e-3), (3e-5, 1e-3), (1e-3, 1e-3), (1.2e-3, 2e-3), (7.0, 1.0)];
+        // The nearest round number below would leave all of these at the end of the colours.
+        let clipped = [(-0.011, 0.02), (0.0249, 0.05), (0.05, 0.05), (0.099, 0.1), (0.24, 0.5), (0.26, 0.5)];
+        for (strain, expected) in expected.into_iter().chain(clipped) {
             assert!((scale(strain) / expected - 1.0).abs() < 1e-9, "{strain}: {}", scale(strain));
         }
         assert_eq!(Shades::of(&[]).scale, 1e-3);
