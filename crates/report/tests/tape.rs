@@ -212,13 +212,15 @@ fn a_corrupt_tape_is_refused_by_the_byte() {
 }
 
 #[test]
-fn newer_tapes_and_other_files_are_refused_in_clear_words() {
+fn older_and_newer_tapes_and_other_files_are_refused_in_clear_words() {
     let folder = tempfile::tempdir().unwrap();
     let (path, mut bytes, _) = tape(folder.path());
-    bytes[12] += 1;
-    fs::write(&path, &bytes).unwrap();
-    let error = Tape::open(&path).unwrap_err().to_string();
-    assert!(error.ends_with("has version 3; this program reads version 2"), "{error}");
+    for version in [1, 3] {
+        bytes[12] = version;
+        fs::write(&path, &bytes).unwrap();
+        let error = Tape::open(&path).unwrap_err().to_string();
+        assert!(error.ends_with(&format!("is of another version ({version}, this program reads 2)")), "{error}");
+    }
     for other in [&b""[..], b"partita", b"PNG and more than sixteen bytes"] {
         fs::write(&path, other).unwrap();
         assert!(matches!(Tape::open(&path), Err(TapeError::NotATape { .. })));

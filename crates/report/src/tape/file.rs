@@ -42,8 +42,8 @@ pub enum TapeError {
         /// Of the file.
         path: PathBuf,
     },
-    /// It is of a newer program.
-    #[error("tape {} has version {found}; this program reads version {VERSION}", .path.display())]
+    /// It is of an older or a newer program.
+    #[error("tape {} is of another version ({found}, this program reads {VERSION})", .path.display())]
     Version {
         /// Of the tape.
         path: PathBuf,
@@ -233,7 +233,7 @@ impl Tape {
     /// Opens a tape and checks every record.
     ///
     /// # Errors
-    /// There is no file, it is no tape, of a newer version, or corrupt anywhere but in its last record.
+    /// There is no file, it is no tape, of another version, or corrupt anywhere but in its last record.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, TapeError> {
         let path = path.as_ref().to_path_buf();
         let failed = |source| TapeError::File { path: path.clone(), source };
