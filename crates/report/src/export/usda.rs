@@ -4,7 +4,8 @@
 //! - A rigid surface has its points once, and `translate` and `orient` over time in double precision.
 //! - A deforming one has points over time. USD keeps them in single precision, so they are told from the middle of the
 //!   first frame's, to which `translate` brings them: good for 6e-8 of the distance from there.
-//! - Particles have their `ids` over time, one a point and for life.
+//! - Particles have their `ids` over time, one a point and for life; USD's are signed, so that those from 2⁶³ on are less
+//!   by 2⁶⁴.
 //! - Prims are named by letters, digits and `_`; the names on the tape are their `displayName`. `displayColor` is the
 //!   look's colour in linear light. What is recorded but not shown is there, and invisible.
 

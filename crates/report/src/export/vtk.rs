@@ -10,7 +10,8 @@
 //! |                     | `torque`    | handles | likewise `[N m]`                                                  |
 //! |                     | `interface` | handles | which one, as an index into `interfaces`                          |
 //!
-//! Positions are in the world `[m]`. Numbers are little-endian, in base64, without loss.
+//! Positions are in the world `[m]`. Numbers are little-endian, in base64, without loss but for ids from 2⁶³ on: VTK's are
+//! signed, so that these are less by 2⁶⁴, and the last of all is -1 as on surfaces.
 
 use super::place::PartialFolder;
 use super::reel::Reel;
