@@ -14,7 +14,7 @@ use clap::Parser;
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::read_obj;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery, tell};
 
 /// Edge of a crate `[m]`, and its mass `[kg]`.
 const EDGE: f64 = 0.5;
@@ -96,15 +96,15 @@ fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<(
     let (mut vertices, mut triangles) = (soup.vertices.clone(), None);
     match soup.repaired() {
         Ok((mesh, repairs)) => {
-            repairs.iter().take(3).for_each(|repair| eprintln!("{}: {repair}", file.display()));
+            repairs.iter().take(3).for_each(|repair| tell(format_args!("{}: {repair}", file.display())));
             if repairs.len() > 3 {
-                eprintln!("{}: and {} more repairs", file.display(), repairs.len() - 3);
+                tell(format_args!("{}: and {} more repairs", file.display(), repairs.len() - 3));
             }
             if !dynamic || mesh.is_closed() {
                 (vertices, triangles) = (mesh.positions(), Some(mesh.triangles().to_vec()));
             }
         }
-        Err(error) => eprintln!("{error}"),
+        Err(error) => tell(error),
     }
 
     let extreme = |pick: fn(f64, f64) -> f64, start| [0, 1, 2].map(|k| vertices.iter().map(|x| x[k]).fold(start, pick));
@@ -118,7 +118,7 @@ fn add_obstacle(rigid: &mut RigidBodies, file: &Path, dynamic: bool) -> Result<(
     let shape = match triangles {
         Some(triangles) => Shape::mesh(placed, triangles),
         None => {
-            eprintln!("{}: its convex hull is taken", file.display());
+            tell(format_args!("{}: its convex hull is taken", file.display()));
             Shape::hull(placed)
         }
     };

@@ -2,21 +2,21 @@
 
 use std::process::ExitCode;
 
-use partita_report::Image;
+use partita_report::{Image, tell};
 
 fn main() -> ExitCode {
     let blank = |path: &String| match std::fs::read(path).map(|bytes| Image::from_png(&bytes)) {
         Ok(Ok(image)) if !image.is_blank() => false,
         Ok(Ok(_)) => {
-            eprintln!("{path}: the picture is blank");
+            tell(format_args!("{path}: the picture is blank"));
             true
         }
         Ok(Err(error)) => {
-            eprintln!("{path}: {error}");
+            tell(format_args!("{path}: {error}"));
             true
         }
         Err(error) => {
-            eprintln!("{path}: {error}");
+            tell(format_args!("{path}: {error}"));
             true
         }
     };

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use partita::simulator::{Carrier, Cloud, HandleTable, Kind, Surface};
 use partita_report::{
     Begin, Camera, Colour, End, Force, Frame, Look, Numbers, Placement, Tape, TapeCloud, TapeSurface, TapeWriter, page,
-    write_atomically,
+    tell, write_atomically,
 };
 
 use shapes::{cuboid, surface};
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let tape = folder.join("sheet.tape");
     write(&tape)?;
     let page = page(&mut Tape::open(&tape)?)?;
-    page.notes.iter().for_each(|note| eprintln!("sheet.html: {note}"));
+    page.notes.iter().for_each(|note| tell(format_args!("sheet.html: {note}")));
     write_atomically(&folder.join("sheet.html"), page.html.as_bytes())?;
     Ok(())
 }

@@ -108,7 +108,7 @@ pub use image::Image;
 pub use options::Options;
 pub use page::{Page, page};
 pub use progress::Progress;
-pub use report::{Report, exit};
+pub use report::{Report, exit, tell};
 pub use shade::render;
 pub use tape::{
     Begin, End, Force, Frame, Numbers, Placement, Recorder, Scenery, Tape, TapeCloud, TapeError, TapeSurface,

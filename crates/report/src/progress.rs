@@ -4,6 +4,8 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::tell;
+
 /// A bar that is drawn only where standard error is a terminal, and cleared when dropped.
 #[derive(Debug)]
 pub struct Progress {
@@ -38,7 +40,7 @@ impl Progress {
 
     /// Prints a line above the bar, or plainly where the bar is hidden.
     pub fn say(&self, line: &str) {
-        if self.bar.is_hidden() { eprintln!("{line}") } else { self.bar.println(line) }
+        if self.bar.is_hidden() { tell(line) } else { self.bar.println(line) }
     }
 
     /// Removes the bar. Dropping does the same.

@@ -41,9 +41,14 @@ const GROWING: &str = "tape.partial";
 /// The exit status of `main`: what the example came to, or 1 where it ended with an error, which is printed.
 pub fn exit(outcome: Result<ExitCode, impl std::fmt::Display>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        tell(format_args!("error: {error}"));
         ExitCode::FAILURE
     })
+}
+
+/// Writes a line to standard error; where that is closed or full, nobody reads it, and nothing else comes of it.
+pub fn tell(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 impl Report {
@@ -93,7 +98,7 @@ impl Report {
     /// Prints words of the example's own, above the table.
     pub fn note(&self, words: impl std::fmt::Display) {
         // A device that is full is told at the end, a closed pipe not at all.
-        let _ = writeln!(std::io::stdout(), "{words}\n");
+        let _ = writeln!(io::stdout(), "{words}\n");
     }
 
     /// Whether every check so far has passed.
@@ -150,13 +155,13 @@ impl Report {
             let paths: Vec<String> = made.files.iter().map(|path| path.display().to_string()).collect();
             text += &format!("\nwrote {}\n", paths.join(", "));
         }
-        let printed = print(std::io::stdout(), &text);
-        made.notes.iter().for_each(|note| eprintln!("note: {note}"));
+        let printed = print(io::stdout(), &text);
+        made.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
         if let Err(error) = &written {
-            eprintln!("error: {error}");
+            tell(format_args!("error: {error}"));
         }
         if let Err(error) = &printed {
-            eprintln!("error: the table could not be printed: {error}");
+            tell(format_args!("error: the table could not be printed: {error}"));
         }
         if written.is_ok() && printed.is_ok() && self.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use partita::prelude::*;
-use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError};
+use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError, exit};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -158,6 +158,32 @@ fn a_picture_that_is_lost_leaves_the_tape() {
     assert_eq!(names(folder.path()), ["crates.html", "crates.json", "crates.png", "crates.tape"]);
     assert!(Tape::open(folder.path().join("crates.tape")).unwrap().end().is_some());
     assert!(folder.path().join("crates.html").is_file());
+}
+
+/// A run whose standard error is full or closed (`2>/dev/full`, `2>&1 | true`) does not end at a note. In a process of its
+/// own, which runs this test again.
+#[test]
+#[cfg(target_os = "linux")]
+fn words_that_nobody_reads_do_not_end_a_run() {
+    if std::env::var_os("PARTITA_REPORT_CHILD").is_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let report = Report::new("crates", &options(folder.path())).unwrap();
+        report.progress(1.0).say("begun");
+        fs::write(folder.path().join("crates.csv"), "of an earlier run").unwrap();
+        let recording = recorded(&report, scenery()).unwrap();
+        assert!(same(report.finish(recording), ExitCode::SUCCESS));
+        assert!(same(exit(Err("nothing to read")), ExitCode::FAILURE));
+        return;
+    }
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    for nobody in [Stdio::from(full), Stdio::from(closed)] {
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", "words_that_nobody_reads_do_not_end_a_run", "--nocapture"]);
+        let status = child.env("PARTITA_REPORT_CHILD", "1").stdout(Stdio::null()).stderr(nobody).status().unwrap();
+        assert!(status.success(), "{status}");
+    }
 }
 
 /// Nobody writes through a link that lies where the tape is to be.
