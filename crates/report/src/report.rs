@@ -144,8 +144,8 @@ impl Report {
     /// Writes the files and prints the table: success if every check passed, every file was written and the table was
     /// printed, else exit status 1. With a recording, "picture is not blank" joins the checks.
     ///
-    /// What stands under the run's name is then of this run: a film of an earlier one is removed where this one makes
-    /// none. Exports that this one was not asked for stay, and a note names them.
+    /// Beside a new tape stands nothing of an earlier run but exports that this one was not asked for: a film is removed
+    /// where this one makes none. Without a new tape all stays that this one did not replace. A note names what stays.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
         let mut made = Made::new(&self.name);
         let written = self.write(recording.into(), &mut made);
@@ -185,6 +185,7 @@ impl Report {
         let told = self.write_file("json", json.as_bytes(), made);
         // A picture that could not be drawn or written does not cost the run its tape.
         let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, made));
+        self.part_from_earlier_runs(made);
         drawn.and(told).and(taped)
     }
 
@@ -194,7 +195,6 @@ impl Report {
         made.files.push(path.clone());
         let played = self.write_page(&path, made);
         let exported = self.write_exports(&path, made);
-        self.part_from_earlier_runs(made);
         played.and(exported)
     }
 
@@ -248,16 +248,19 @@ impl Report {
         Ok(())
     }
 
-    /// Beside a new tape: removes what every run makes and this one did not, and tells of exports that are not of it.
+    /// Beside a new tape, removes what every recorded run makes and this one did not. Tells of what stays and is not of
+    /// this run.
     fn part_from_earlier_runs(&self, made: &mut Made) {
-        for path in ENDINGS.map(|ending| self.path(ending)) {
-            if !made.files.contains(&path) && fs::remove_file(&path).is_ok() {
-                made.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
-            }
-        }
+        let usual = ENDINGS.map(|ending| self.path(ending));
         let exports = Format::value_variants().iter().map(|format| format.path(&self.options.out, &self.name));
-        for path in exports {
-            if path.exists() && !made.files.iter().any(|file| file.starts_with(&path)) {
+        let taped = made.files.contains(&self.path("tape"));
+        for path in usual.iter().cloned().chain(exports) {
+            if made.files.iter().any(|file| file.starts_with(&path)) {
+                continue;
+            }
+            if taped && usual.contains(&path) && fs::remove_file(&path).is_ok() {
+                made.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
+            } else if path.exists() {
                 made.notes.push(format!("{} is not of this run", path.display()));
             }
         }
@@ -303,16 +306,44 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let options = Options { out: folder.path().into(), ..Options::default() };
         let report = Report::new("crates", &options).unwrap();
-        let files = ["crates.png", "crates.mp4", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"];
+        let files = ["crates.png", "crates.mp4", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"];
         files.iter().for_each(|name| fs::write(folder.path().join(name), name).unwrap());
         let path = |name: &str| folder.path().join(name);
         let mut made = Made::new("crates");
-        made.files = ["crates.png", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
+        made.files = ["crates.png", "crates.tape", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
         report.part_from_earlier_runs(&mut made);
         let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
-        assert_eq!(left, ["crates.png", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
+        assert_eq!(left, ["crates.png", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
         let told = [("mp4", "was of an earlier run, and is removed"), ("csv", "is not of this run")];
         assert_eq!(made.notes, told.map(|(ending, words)| format!("{} {words}", report.path(ending).display())));
+    }
+
+    /// Whether it was not recorded or its tape failed: nothing is lost, and a note names each file that is not of it.
+    #[test]
+    fn a_run_without_a_tape_removes_nothing_and_names_what_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { out: folder.path().into(), ..Options::default() };
+        let mut report = Report::new("crates", &options).unwrap();
+        let stay = ["crates.gif", "crates.html", "crates.tape", "crates.obj"].map(|name| folder.path().join(name));
+        let told = stay.each_ref().map(|path| format!("{} is not of this run", path.display()));
+        stay.iter().for_each(|path| fs::write(path, "of an earlier run").unwrap());
+        let mut made = Made::new("crates");
+        report.write(None, &mut made).unwrap();
+        assert_eq!((made.files.as_slice(), made.notes.as_slice()), (&[report.path("json")][..], &told[..]));
+
+        let run = || {
+            let mut scene = partita::Scene::new(partita::Rate::hz(48));
+            scene.add(partita::simulator::reference::MassOnSpring::new("mass", Default::default()).unwrap());
+            scene.build().unwrap()
+        };
+        let scenery = || Scenery::new(crate::Camera::framing([[-1.0; 3], [1.0; 3]]));
+        let recording = report.record(&mut run(), 0.1, scenery()).unwrap();
+        fs::remove_file(&stay[2]).unwrap();
+        fs::create_dir(&stay[2]).unwrap(); // which a file cannot replace
+        let mut made = Made::new("crates");
+        report.write(Some(recording), &mut made).unwrap_err();
+        assert!(!made.files.contains(&stay[2]) && stay.iter().all(|path| path.exists()));
+        assert!(told[1..].iter().all(|words| made.notes.contains(words)), "{:?}", made.notes);
     }
 
     /// `/dev/full` has no space left, ever; a pipe that is closed is one whose reader has gone, as `head` does.
