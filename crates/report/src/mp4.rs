@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Image;
-use crate::partial::Hidden;
+use crate::partial::{FILM, Hidden};
 
 /// A film in the making. Dropped before [`Mp4::finish`], it leaves nothing.
 pub(crate) struct Mp4 {
@@ -35,8 +35,6 @@ pub(crate) struct Mp4 {
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks at whether ffmpeg is ready.
 const PAUSE: Duration = Duration::from_millis(2);
-/// What ffmpeg writes, in the hidden folder.
-const FILM: &str = "film";
 /// Frames that wait for ffmpeg.
 const WAITING: usize = 4;
 

@@ -2,6 +2,9 @@
 //!
 //! A file in that folder is locked as long as the process lives that made it. So what a killed one has left can be told
 //! from what another one is writing: [`clear_away`] removes the first and leaves the second alone.
+//!
+//! A folder cannot replace another one in one go: the older one moves into the hidden folder, then the new one out of it.
+//! Where it does not come to the second move, the older one is put back, at once or by the next run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
@@ -24,12 +27,23 @@ pub(crate) fn writing(path: &Path) -> impl Fn(io::Error) -> Unwritten {
 #[derive(Debug)]
 pub(crate) struct Hidden {
     folder: PathBuf,
+    /// Which it is beside.
+    path: PathBuf,
     /// Locked until it is closed.
     _lock: File,
 }
 
-/// Of the file in a hidden folder that its process has locked.
+/// What may be in a hidden folder: the file that its process has locked,
 const LOCK: &str = "lock";
+/// what grows to be put in place,
+pub(crate) const NEW: &str = "new";
+/// what was in that place before,
+pub(crate) const OLD: &str = "old";
+/// what ffmpeg writes,
+pub(crate) const FILM: &str = "film";
+/// and streams that are not put together yet.
+pub(crate) const SPOOL: &str = "spool";
+const CONTENTS: [&str; 5] = [LOCK, NEW, OLD, FILM, SPOOL];
 
 impl Hidden {
     /// Makes one beside `path`: in the same folder, since nothing can be moved to another file system.
@@ -46,7 +60,7 @@ impl Hidden {
             }
             let lock = locked(&folder.join(LOCK)).inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
             if let Some(lock) = lock {
-                return Ok(Self { folder, _lock: lock });
+                return Ok(Self { folder, path: path.into(), _lock: lock });
             }
         }
     }
@@ -55,18 +69,22 @@ impl Hidden {
     pub fn inside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
-
-    /// Leaves it for good: nobody clears away a folder without a lock and with something in it.
-    pub fn keep(self) {
-        let _ = fs::remove_file(self.folder.join(LOCK));
-        std::mem::forget(self);
-    }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
+        let _ = take_down(&self.folder, &self.path);
     }
+}
+
+/// Removes a hidden folder. What was at `path` before and is replaced by nothing goes back there; where that cannot be,
+/// the folder stays.
+fn take_down(hidden: &Path, path: &Path) -> io::Result<()> {
+    let [new, old] = [NEW, OLD].map(|name| hidden.join(name));
+    if old.exists() && (new.exists() || !path.exists()) {
+        fs::rename(old, path)?;
+    }
+    fs::remove_dir_all(hidden)
 }
 
 /// A new file with a lock; `None` where somebody took its folder for one that was left, and cleared it away.
@@ -83,24 +101,38 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     Ok(path.exists().then_some(file))
 }
 
-/// Removes what killed processes left beside the files of a run of this name. What cannot be removed stays, in nobody's
-/// way.
+/// Takes down what killed processes left beside the files of a run of this name. What cannot be removed, or has anything
+/// in it that is none of ours, stays, in nobody's way.
 pub(crate) fn clear_away(folder: &Path, name: &str) {
-    let begin = format!(".{name}.");
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let is_hidden = |name: &str| name.starts_with(&begin) && name.ends_with(".partial");
-        if file_name.to_str().is_some_and(is_hidden) {
-            let _ = remove_if_left(&entry.path());
+        let ending = file_name.to_str().and_then(|hidden| ending_of(hidden, name));
+        if let (Some(ending), true) = (ending, entry.file_type().is_ok_and(|kind| kind.is_dir())) {
+            let _ = take_down_if_left(&entry.path(), &folder.join(format!("{name}.{ending}")));
         }
     }
 }
 
-fn remove_if_left(hidden: &Path) -> io::Result<()> {
+/// ENDING, where this is `.NAME.ENDING.PROCESS-COUNT.partial`.
+fn ending_of<'a>(hidden: &'a str, name: &str) -> Option<&'a str> {
+    let rest = hidden.strip_prefix('.')?.strip_prefix(name)?.strip_prefix('.')?;
+    let (ending, numbers) = rest.strip_suffix(".partial")?.rsplit_once('.')?;
+    let (process, count) = numbers.split_once('-')?;
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    (!ending.is_empty() && is_number(process) && is_number(count)).then_some(ending)
+}
+
+fn take_down_if_left(hidden: &Path, path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(hidden.join(LOCK)) {
         Ok(lock) => {
             lock.try_lock()?;
-            fs::remove_dir_all(hidden)
+            for entry in fs::read_dir(hidden)? {
+                let name = entry?.file_name();
+                if !CONTENTS.iter().any(|own| name == *own) {
+                    return Err(io::Error::new(io::ErrorKind::DirectoryNotEmpty, "somebody's work is in it"));
+                }
+            }
+            take_down(hidden, path)
         }
         // Its process was killed before it had a lock, or is about to make one: then it takes another folder.
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_dir(hidden),
@@ -115,9 +147,6 @@ pub(crate) struct PartialFile {
     file: BufWriter<File>,
     hidden: Hidden,
 }
-
-/// What grows in a hidden folder.
-const NEW: &str = "new";
 
 impl PartialFile {
     /// Begins the file that will be `path`.
@@ -186,23 +215,61 @@ mod tests {
         left(".a.mp4.7-0.partial", &[LOCK, NEW]);
         left(".a.gif.7-1.partial", &[]);
         left(".ab.gif.7-0.partial", &[LOCK, NEW]);
-        left("a.partial", &[LOCK, NEW]);
+        left(".a.storyboard.png.7-22.partial", &[LOCK, NEW, SPOOL, FILM]);
+        // Somebody's work, by its name or by what is in it.
+        let others = [
+            "a.partial",
+            ".a.mine.partial",
+            ".a.7-0.partial",
+            ".a.mp4.7-.partial",
+            ".a.mp4.7-x.partial",
+            ".a.mp4.7.partial",
+        ];
+        others.iter().for_each(|name| left(name, &[LOCK, NEW]));
+        left(".a.png.7-0.partial", &[LOCK, "thesis.txt"]);
+        left(".a.png.7-1.partial", &[NEW]);
+        fs::write(folder.path().join(".a.png.7-2.partial"), "a file").unwrap();
         let mut living = PartialFile::create(&folder.path().join("a.gif")).unwrap();
-        let kept = Hidden::beside(&folder.path().join("a.obj")).unwrap();
-        fs::create_dir(kept.inside("old")).unwrap();
-        let kept_at = kept.inside("old");
-        kept.keep();
 
         clear_away(folder.path(), "a");
-        let [kept_name, living_name] = [&kept_at, &living.hidden.inside(NEW)]
-            .map(|path| path.parent().unwrap().file_name().unwrap().to_str().unwrap().to_string());
-        let mut expected = [kept_name, living_name, ".ab.gif.7-0.partial".into(), "a.partial".into()];
+        let living_name = living.hidden.folder.file_name().unwrap().to_str().unwrap();
+        let mut expected = [&others[..], &[living_name, ".ab.gif.7-0.partial"]].concat();
+        expected.extend([".a.png.7-0.partial", ".a.png.7-1.partial", ".a.png.7-2.partial"]);
         expected.sort();
         assert_eq!(names(folder.path()), expected);
-        assert!(kept_at.exists());
         living.put(b"whole").unwrap();
         living.finish().unwrap();
         assert_eq!(fs::read(folder.path().join("a.gif")).unwrap(), b"whole");
+    }
+
+    /// What was killed between the two moves of a folder had put the older one aside, and had not put the new one in place.
+    #[test]
+    fn the_older_folder_is_put_back_unless_it_was_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (hidden, path) = (folder.path().join(".a.obj.7-0.partial"), folder.path().join("a.obj"));
+        let make = |at: &Path, words: &str| {
+            fs::create_dir_all(at).unwrap();
+            fs::write(at.join("0000.obj"), words).unwrap();
+        };
+        let found = || fs::read_to_string(path.join("0000.obj")).unwrap();
+
+        make(&hidden.join(OLD), "old");
+        make(&hidden.join(NEW), "new");
+        fs::write(hidden.join(LOCK), "").unwrap();
+        clear_away(folder.path(), "a");
+        assert_eq!((names(folder.path()), found()), (vec!["a.obj".into()], "old".into()));
+
+        // Something else has come there in between: both stay.
+        make(&hidden.join(OLD), "older");
+        make(&hidden.join(NEW), "new");
+        fs::write(hidden.join(LOCK), "").unwrap();
+        clear_away(folder.path(), "a");
+        assert_eq!((names(&hidden), found()), ([LOCK, NEW, OLD].map(String::from).into(), "old".into()));
+
+        // After both moves.
+        fs::remove_dir_all(hidden.join(NEW)).unwrap();
+        clear_away(folder.path(), "a");
+        assert_eq!((names(folder.path()), found()), (vec!["a.obj".into()], "old".into()));
     }
 
     /// In a container numbers of processes come back: a name that is taken is passed over.

@@ -6,10 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::error::writing;
-use crate::partial::Hidden;
-
-/// What grows in a hidden folder.
-const NEW: &str = "new";
+use crate::partial::{Hidden, NEW, OLD};
 
 /// A folder in the making.
 pub(super) struct PartialFolder {
@@ -50,19 +47,18 @@ impl PartialFolder {
     /// Makes sure that all is on disk, and puts the folder in place of an older one.
     pub fn finish(self) -> Result<(), ExportError> {
         let Self { path, hidden, is_own } = self;
-        let (new, old) = (hidden.inside(NEW), hidden.inside("old"));
-        sync_files(&new).map_err(writing(&path))?;
+        sync_files(&hidden.inside(NEW)).map_err(writing(&path))?;
         check_folder(&path, is_own)?;
-        if path.exists() {
-            fs::rename(&path, &old).map_err(writing(&path))?;
-        }
-        fs::rename(&new, &path).map_err(|source| {
-            if old.exists() && fs::rename(&old, &path).is_err() {
-                hidden.keep(); // the older export is never lost
-            }
-            writing(&path)(source)
-        })
+        put_in_place(&hidden, &path).map_err(writing(&path))
     }
+}
+
+/// The older export is never lost: where the second move fails or is never made, `hidden` gives it back.
+fn put_in_place(hidden: &Hidden, path: &Path) -> io::Result<()> {
+    if path.exists() {
+        fs::rename(path, hidden.inside(OLD))?;
+    }
+    fs::rename(hidden.inside(NEW), path)
 }
 
 /// Nothing may be there, or a file.
@@ -105,4 +101,25 @@ fn sync_files(folder: &Path) -> io::Result<()> {
         OpenOptions::new().write(true).open(entry?.path())?.sync_all()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_folder_is_back_where_the_new_one_cannot_be_put_in_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.obj");
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("0000.obj"), "old").unwrap();
+        let partial = PartialFolder::create(&path, |_| true).unwrap();
+        // So that the second move fails, and not the first.
+        fs::remove_dir(partial.hidden.inside(NEW)).unwrap();
+        put_in_place(&partial.hidden, &path).unwrap_err();
+        assert!(!path.exists());
+        drop(partial);
+        assert_eq!(fs::read_to_string(path.join("0000.obj")).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing hidden is left");
+    }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::error::writing;
-use crate::partial::{Hidden, create_file};
+use crate::partial::{Hidden, SPOOL, create_file};
 
 /// Bytes that a stream gathers before it writes a piece.
 const PIECE: usize = 4096;
@@ -41,7 +41,7 @@ impl Spool {
     /// An empty spool beside `target`, where there will be room for its like.
     pub fn create(target: &Path) -> Result<Self, ExportError> {
         let hidden = Hidden::beside(target).map_err(writing(target))?;
-        let file = create_file(&hidden.inside("spool")).map_err(writing(target))?;
+        let file = create_file(&hidden.inside(SPOOL)).map_err(writing(target))?;
         Ok(Self { target: target.into(), file, _hidden: hidden, end: 0, streams: Vec::new() })
     }
 
