@@ -272,6 +272,22 @@ mod tests {
         assert_eq!((names(folder.path()), found()), (vec!["a.obj".into()], "old".into()));
     }
 
+    /// Bytes that wait in the buffer find `/dev/full` full; those that `/dev/null` took are on no disk, as it says.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_file_whose_last_bytes_are_not_on_disk_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.gif");
+        for (device, kind) in [("/dev/full", io::ErrorKind::StorageFull), ("/dev/null", io::ErrorKind::InvalidInput)] {
+            let mut file = PartialFile::create(&path).unwrap();
+            file.file = BufWriter::new(OpenOptions::new().write(true).open(device).unwrap());
+            file.put(b"whole").unwrap();
+            let error = file.finish().unwrap_err();
+            assert_eq!((error.path, error.source.kind()), (path.clone(), kind));
+            assert_eq!(names(folder.path()), [""; 0]);
+        }
+    }
+
     /// In a container numbers of processes come back: a name that is taken is passed over.
     #[test]
     fn what_cannot_be_cleared_away_is_in_nobodys_way() {
