@@ -21,6 +21,14 @@ pub(crate) fn square(name: &str, edge: f64, shown: bool) -> TapeSurface {
     TapeSurface { simulator: 0, surface, look: shown.then(|| Look::plain(Colour([220, 20, 20]))) }
 }
 
+/// The same, shown and carried by its corners.
+pub(crate) fn deforming(name: &str, edge: f64) -> TapeSurface {
+    let (mut table, mut square) = (HandleTable::new("test", "test"), square(name, edge, true));
+    table.add(name, Kind::Point, 4).unwrap();
+    square.surface.carrier = Carrier::Points(table.iter().collect());
+    square
+}
+
 /// Seen along -z, with the square from -1 to 1 in the picture.
 pub(crate) fn begin(frames_per_second: f64, surfaces: Vec<TapeSurface>) -> Begin {
     Begin {

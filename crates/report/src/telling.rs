@@ -80,7 +80,7 @@ fn areas(surface: &Surface) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::synthetic::{at, begin, square, tape};
+    use crate::synthetic::{at, begin, deforming, square, tape};
     use crate::{Begin, Placement};
 
     fn telling(begin: &Begin, frames: Vec<Vec<Placement>>) -> usize {
@@ -99,7 +99,7 @@ mod tests {
     /// y = sin(2 pi t) at one end, at rest at the other: fastest where it goes through the middle, 1/4 s after the crest.
     #[test]
     fn a_sheet_that_waves_is_caught_in_full_swing() {
-        let begin = begin(40.0, vec![square("sheet", 1.0, true)]);
+        let begin = begin(40.0, vec![deforming("sheet", 1.0)]);
         let wave = |t: f64| 0.5 * (std::f64::consts::TAU * t).cos();
         let corners = |t: f64| vec![[-0.5, 0.0, -0.5], [0.5, wave(t), -0.5], [0.5, wave(t), 0.5], [-0.5, 0.0, 0.5]];
         let frames = (0..30).map(|k| vec![Placement::Deformed(corners(f64::from(k) / 40.0))]).collect();

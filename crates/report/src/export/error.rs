@@ -3,8 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use partita::simulator::SimulatorError;
-
 use crate::TapeError;
 use crate::partial::Unwritten;
 
@@ -37,9 +35,6 @@ pub enum ExportError {
         /// What can be exported.
         expected: String,
     },
-    /// A shape on the tape is not sound.
-    #[error(transparent)]
-    Surface(#[from] SimulatorError),
     /// The tape could not be read.
     #[error(transparent)]
     Tape(#[from] TapeError),

@@ -14,7 +14,7 @@
 //!
 //! | stage                                     | file         |
 //! |-------------------------------------------|--------------|
-//! | frame after frame, each checked once      | `reel.rs`    |
+//! | frame after frame, numbers checked once   | `reel.rs`    |
 //! | names that other programs accept          | `names.rs`   |
 //! | many streams out of one pass              | `spool.rs`   |
 //! | whole under the final name, or not there  | `place.rs`   |
@@ -106,8 +106,8 @@ impl Format {
 /// left there is replaced when the new one is complete; after a failure it stays as it was.
 ///
 /// # Errors
-/// The tape cannot be read or holds what no file can show (numbers that are not finite, surfaces that do not fit their
-/// shape), something else stands under the name, or a file cannot be written.
+/// The tape cannot be read or holds what no file can show (numbers that are not finite), something else stands under the
+/// name, or a file cannot be written.
 pub fn export(tape: &mut Tape, format: Format, folder: &Path) -> Result<PathBuf, ExportError> {
     let mut reel = Reel::new(tape)?;
     let name = reel.begin.name.clone();

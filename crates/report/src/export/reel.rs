@@ -1,9 +1,9 @@
-//! A tape as exports see it: frame after frame, each checked once, so that no format has to.
+//! A tape as exports see it: frame after frame, with numbers that are checked once, so that no format has to. That they
+//! fit together is checked by the tape.
 
 use super::ExportError;
 use super::names::Unique;
 use crate::{Begin, Frame, Numbers, Placement, Tape};
-use partita::simulator::Carrier;
 
 /// Largest coordinate that can be exported `[m]`: beyond, sums and single precision overflow.
 const LARGEST: f64 = 1e30;
@@ -33,18 +33,6 @@ impl<'a> Reel<'a> {
         if !(reel.begin.frames_per_second.is_finite() && reel.begin.frames_per_second > 0.0) {
             let found = reel.begin.frames_per_second;
             return Err(reel.unsound("its number of frames a second", found, "a positive number"));
-        }
-        for surface in &reel.begin.surfaces {
-            surface.surface.check()?;
-            if surface.simulator >= reel.begin.simulators.len() {
-                let expected = format!("below {}", reel.begin.simulators.len());
-                let thing = format!("surface `{}`, number of its simulator", surface.surface.name);
-                return Err(reel.unsound(&thing, surface.simulator, expected));
-            }
-        }
-        if reel.begin.clouds.len() > reel.begin.simulators.len() {
-            let expected = format!("at most {}, one a simulator", reel.begin.simulators.len());
-            return Err(reel.unsound("its number of clouds", reel.begin.clouds.len(), expected));
         }
         Ok(reel)
     }
@@ -107,40 +95,23 @@ impl<'a> Reel<'a> {
         if !(frame.time.is_finite() && frame.time > self.time) {
             return bad("time", format!("{} s", frame.time), format!("a time after {} s", self.time));
         }
-        let counts = [
-            ("number of surfaces", frame.surfaces.len(), self.begin.surfaces.len()),
-            ("number of clouds", frame.clouds.len(), self.begin.clouds.len()),
-        ];
-        for (thing, found, expected) in counts {
-            if found != expected {
-                return bad(thing, found.to_string(), expected.to_string());
-            }
-        }
-
         let fit = |x: &[f64]| x.iter().all(|x| x.abs() <= LARGEST);
         let numbers = || format!("numbers of at most {LARGEST:e}");
         for (taped, placement) in self.begin.surfaces.iter().zip(&frame.surfaces) {
-            let surface = &taped.surface;
-            let thing = format!("surface `{}/{}`", self.begin.simulators[taped.simulator], surface.name);
-            match (placement, &surface.carrier) {
-                (Placement::Rigid { position, orientation }, Carrier::Frame(_)) => {
+            let thing = format!("surface `{}/{}`", self.begin.simulators[taped.simulator], taped.surface.name);
+            match placement {
+                Placement::Rigid { position, orientation } => {
                     let size = orientation.iter().map(|x| x * x).sum::<f64>();
                     if !fit(position) || !(0.5..2.0).contains(&size) {
                         let found = format!("at {position:?}, turned by {orientation:?}");
                         return bad(&thing, found, format!("{} and a unit quaternion", numbers()));
                     }
                 }
-                (Placement::Deformed(vertices), Carrier::Points(_)) => {
-                    if vertices.len() != surface.vertices.len() {
-                        let (found, expected) = (vertices.len(), surface.vertices.len());
-                        return bad(&thing, format!("of {found} vertices"), format!("{expected}, as its shape has"));
-                    }
+                Placement::Deformed(vertices) => {
                     if let Some(i) = vertices.iter().position(|x| !fit(x)) {
                         return bad(&format!("{thing}, vertex {i}"), format!("{:?}", vertices[i]), numbers());
                     }
                 }
-                (Placement::Rigid { .. }, _) => return bad(&thing, "placed as one".into(), "each vertex".into()),
-                (Placement::Deformed(_), _) => return bad(&thing, "placed by vertex".into(), "one pose".into()),
             }
         }
         for (simulator, cloud) in self.begin.simulators.iter().zip(&frame.clouds) {
@@ -152,10 +123,6 @@ impl<'a> Reel<'a> {
         for (i, force) in frame.forces.iter().enumerate() {
             if !fit(force.position.as_slice()) || !fit(&force.force) || !fit(&force.torque) {
                 return bad(&format!("force {i}"), format!("{force:?}"), numbers());
-            }
-            if force.interface >= self.begin.interfaces.len() {
-                let expected = format!("below {}", self.begin.interfaces.len());
-                return bad(&format!("force {i}, number of its interface"), force.interface.to_string(), expected);
             }
         }
         match first_not_finite(&frame.numbers) {

@@ -100,7 +100,7 @@ fn put_samples(
                 put(*points, list(&own))?;
                 put(*extent, list(&bounds(&own)))?;
             }
-            _ => unreachable!("the reel checks that placements fit their carriers"),
+            _ => unreachable!("the tape checks that placements fit their carriers"),
         }
     }
     for ((motion, cloud), taped) in clouds.iter_mut().zip(&frame.clouds).zip(&begin.clouds) {

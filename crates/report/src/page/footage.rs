@@ -215,7 +215,7 @@ mod tests {
     /// first and the last among them, and a note says so.
     #[test]
     fn a_long_run_is_shown_by_fewer_frames() {
-        let square = crate::synthetic::square("cloth", 1.0, true);
+        let square = crate::synthetic::deforming("cloth", 1.0);
         let vertices = square.surface.vertices.clone();
         let frames = (0..240).map(|_| vec![Placement::Deformed(vertices.clone())]);
         let footage = Footage::within(&mut tape(&begin(24.0, vec![square]), frames), 300).unwrap();

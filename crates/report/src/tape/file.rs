@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use partita::{RunSnapshot, simulator::hash_bytes};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::{Begin, End, Frame, clouds};
+use super::sound::{fault_of_begin, fault_of_frame};
+use super::{Begin, End, Frame};
 
 const MAGIC: &[u8; 12] = b"partita tape";
 const VERSION: u32 = 2;
@@ -70,12 +71,12 @@ pub enum TapeError {
         /// That there are.
         frames: usize,
     },
-    /// A frame that cannot be written as it is.
-    #[error("tape {}: a frame's cloud {fault}", .path.display())]
-    Cloud {
+    /// A begin or a frame that cannot be written, since it does not fit together.
+    #[error("tape {}: {fault}", .path.display())]
+    Unsound {
         /// Of the tape.
         path: PathBuf,
-        /// Which cloud, what was found and what expected.
+        /// Which surface, cloud or force, what was found and what expected.
         fault: String,
     },
     /// A record is longer than 4 GiB.
@@ -104,6 +105,8 @@ pub enum TapeError {
 /// A tape in the making. What is written is on disk as soon as the buffer of 256 kB is full.
 pub struct TapeWriter {
     path: PathBuf,
+    /// Which frames have to fit.
+    begin: Begin,
     file: BufWriter<File>,
     /// For the next record's memory.
     payload: Vec<u8>,
@@ -113,8 +116,11 @@ impl TapeWriter {
     /// Begins a tape at `path`; what was there is replaced.
     ///
     /// # Errors
-    /// The file cannot be made, or another process is writing it.
+    /// A surface is not sound, the file cannot be made, or another process is writing it.
     pub fn create(path: &Path, begin: &Begin) -> Result<Self, TapeError> {
+        if let Some(fault) = fault_of_begin(begin) {
+            return Err(TapeError::Unsound { path: path.into(), fault });
+        }
         let failed = |source| TapeError::File { path: path.into(), source };
         if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             let source = io::Error::new(io::ErrorKind::AlreadyExists, "a link of this name is in the way");
@@ -129,7 +135,13 @@ impl TapeWriter {
         if file.metadata().map_err(failed)?.is_file() {
             file.set_len(0).map_err(failed)?;
         }
-        let mut writer = Self { path: path.into(), file: BufWriter::with_capacity(1 << 18, file), payload: Vec::new() };
+        Self::begun(path, file, begin)
+    }
+
+    fn begun(path: &Path, file: File, begin: &Begin) -> Result<Self, TapeError> {
+        let failed = |source| TapeError::File { path: path.into(), source };
+        let file = BufWriter::with_capacity(1 << 18, file);
+        let mut writer = Self { path: path.into(), begin: begin.clone(), file, payload: Vec::new() };
         writer.file.write_all(MAGIC).map_err(failed)?;
         writer.file.write_all(&VERSION.to_le_bytes()).map_err(failed)?;
         writer.record(BEGIN, begin)?;
@@ -139,10 +151,11 @@ impl TapeWriter {
     /// Appends a frame.
     ///
     /// # Errors
-    /// The file cannot be written, or the ids of a cloud do not ascend, one a position.
+    /// The file cannot be written, the frame's surfaces, clouds or forces do not fit the begin, or the ids of a cloud do
+    /// not ascend, one a position.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), TapeError> {
-        if let Some(fault) = clouds::fault(&frame.clouds) {
-            return Err(TapeError::Cloud { path: self.path.clone(), fault });
+        if let Some(fault) = fault_of_frame(&self.begin, frame) {
+            return Err(TapeError::Unsound { path: self.path.clone(), fault: format!("a frame's {fault}") });
         }
         self.record(FRAME, frame)
     }
@@ -230,7 +243,7 @@ impl Place {
 }
 
 impl Tape {
-    /// Opens a tape and checks every record.
+    /// Opens a tape and checks every record, and the surfaces.
     ///
     /// # Errors
     /// There is no file, it is no tape, of another version, or corrupt anywhere but in its last record.
@@ -273,7 +286,13 @@ impl Tape {
                 Err(error) => return Err(error),
             };
             match place.kind {
-                BEGIN if begin.is_none() => begin = Some(decoded(&path, place, content)?),
+                BEGIN if begin.is_none() => {
+                    let whole = decoded(&path, place, content)?;
+                    if let Some(fault) = fault_of_begin(&whole) {
+                        return Err(corrupt(&path, place, fault));
+                    }
+                    begin = Some(whole);
+                }
                 FRAME => frames.push(place),
                 SNAPSHOT => snapshots.push((frames.len(), place)),
                 END => end = Some(decoded(&path, place, content)?),
@@ -308,13 +327,14 @@ impl Tape {
     /// Reads frame `number`, from 0.
     ///
     /// # Errors
-    /// There is no such frame, its clouds make no sense, or the file has changed since it was opened.
+    /// There is no such frame, it does not fit the begin, its clouds make no sense, or the file has changed since it was
+    /// opened.
     pub fn frame(&mut self, number: usize) -> Result<Frame, TapeError> {
         let none = || TapeError::NoFrame { path: self.path.clone(), number, frames: self.frames.len() };
         let place = *self.frames.get(number).ok_or_else(none)?;
         let frame: Frame = self.read(place)?;
-        match clouds::fault(&frame.clouds) {
-            Some(fault) => Err(corrupt(&self.path, place, format!("cloud {fault}"))),
+        match fault_of_frame(&self.begin, &frame) {
+            Some(fault) => Err(corrupt(&self.path, place, format!("frame {number}, {fault}"))),
             None => Ok(frame),
         }
     }
@@ -406,15 +426,15 @@ fn corrupt(path: &Path, place: Place, found: String) -> TapeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        Force, Numbers, Placement,
-        synthetic::{begin, square},
-    };
+    use crate::pictures::{Settings, develop};
+    use crate::progress::Making;
+    use crate::synthetic::{at, begin, deforming, square};
+    use crate::{Force, Format, Numbers, Placement, export, page};
 
     /// A frame as it lies on the tape, with a cloud of two positions and these runs of ids.
     fn frame(runs: &[[u64; 2]]) -> impl Serialize {
         let clouds = vec![(runs.to_vec(), vec![[0.0f64; 3]; 2])];
-        let (surfaces, forces) = (Vec::<Placement>::new(), Vec::<Force>::new());
+        let (surfaces, forces) = (vec![at([0.0; 3])], Vec::<Force>::new());
         (0.0f64, 0u64, surfaces, clouds, forces, Numbers::default(), Vec::<partita::WindowInputs>::new())
     }
 
@@ -434,6 +454,43 @@ mod tests {
         for (number, words) in [(1, "found 1 ids"), (2, "found 3 ids"), (3, "ascending ids, each once")] {
             let error = tape.frame(number).unwrap_err().to_string();
             assert!(error.contains("odd.tape is corrupt at byte") && error.contains(words), "{error}");
+        }
+    }
+
+    /// Written by another program, with seals that are right: an error for whoever reads it.
+    #[test]
+    fn what_does_not_fit_together_is_corrupt_for_page_pictures_and_exports() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd.tape");
+        let begin = begin(24.0, vec![deforming("cloth", 1.0)]);
+        let end = || End { json: "{}".into() };
+        let mut writer = TapeWriter::create(&path, &begin).unwrap();
+        let surfaces = vec![Placement::Deformed(vec![[0.0; 3]; 3])];
+        let frame = Frame { surfaces, clouds: vec![Default::default()], ..Frame::default() };
+        let refused = writer.frame(&frame).unwrap_err().to_string();
+        assert!(refused.contains("odd.tape: a frame's surface `test/cloth`, number of vertices"), "{refused}");
+        writer.record(FRAME, &frame).unwrap();
+        writer.end(&end()).unwrap();
+        let mut tape = Tape::open(&path).unwrap();
+        let errors = [
+            page(&mut tape).err().unwrap().to_string(),
+            develop(&mut tape, &Settings::default(), io::sink(), None, &Making::new("")).err().unwrap().to_string(),
+            export(&mut tape, Format::Obj, folder.path()).unwrap_err().to_string(),
+        ];
+        for error in errors {
+            let words = "frame 0, surface `test/cloth`, number of vertices: expected 4, found 3";
+            assert!(error.contains("odd.tape is corrupt at byte") && error.ends_with(words), "{error}");
+        }
+
+        let mut odd = begin;
+        odd.surfaces[0].surface.triangles[0] = [0, 1, 9];
+        let refused = TapeWriter::create(&path, &odd).err().unwrap();
+        TapeWriter::begun(&path, File::create(&path).unwrap(), &odd).unwrap().end(&end()).unwrap();
+        for error in [refused, Tape::open(&path).unwrap_err()].map(|error| error.to_string()) {
+            assert!(
+                error.ends_with("surface `cloth`, triangle 0: expected indices below 4, found [0, 1, 9]"),
+                "{error}"
+            );
         }
     }
 }

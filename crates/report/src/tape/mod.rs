@@ -16,6 +16,7 @@ mod clouds;
 mod file;
 mod numbers;
 mod recorder;
+mod sound;
 
 use partita::{
     WindowInputs,
