@@ -11,7 +11,7 @@ use crate::Format;
 #[expect(missing_docs, reason = "documented where it is exported")]
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Options {
-    /// Folder for the JSON file, the picture and the film.
+    /// Folder for all that the run leaves: tape, page, pictures, film, JSON file and exports.
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub out: PathBuf,
 
@@ -27,7 +27,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Frames by second of simulated time, on the tape and in all that is made of it.
+    /// Frames by second of simulated time, from 0.01 to 1000, on the tape and in all that is made of it.
     #[arg(long, value_name = "N", default_value_t = 24.0, allow_negative_numbers = true, value_parser = parse_fps)]
     pub fps: f64,
 

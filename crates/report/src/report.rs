@@ -261,7 +261,7 @@ impl Report {
             if taped && usual.contains(&path) && fs::remove_file(&path).is_ok() {
                 made.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
             } else if path.exists() {
-                made.notes.push(format!("{} is not of this run", path.display()));
+                made.notes.push(format!("{} is not of this run: it was there before, and stays", path.display()));
             }
         }
     }
@@ -314,7 +314,10 @@ mod tests {
         report.part_from_earlier_runs(&mut made);
         let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
         assert_eq!(left, ["crates.png", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
-        let told = [("mp4", "was of an earlier run, and is removed"), ("csv", "is not of this run")];
+        let told = [
+            ("mp4", "was of an earlier run, and is removed"),
+            ("csv", "is not of this run: it was there before, and stays"),
+        ];
         assert_eq!(made.notes, told.map(|(ending, words)| format!("{} {words}", report.path(ending).display())));
     }
 
@@ -325,7 +328,9 @@ mod tests {
         let options = Options { out: folder.path().into(), ..Options::default() };
         let mut report = Report::new("crates", &options).unwrap();
         let stay = ["crates.gif", "crates.html", "crates.tape", "crates.obj"].map(|name| folder.path().join(name));
-        let told = stay.each_ref().map(|path| format!("{} is not of this run", path.display()));
+        let told = stay
+            .each_ref()
+            .map(|path| format!("{} is not of this run: it was there before, and stays", path.display()));
         stay.iter().for_each(|path| fs::write(path, "of an earlier run").unwrap());
         let mut made = Made::new("crates");
         report.write(None, &mut made).unwrap();

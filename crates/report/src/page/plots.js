@@ -25,7 +25,7 @@ function withoutFirst(charts) {
   return { ...charts, gap: clip(charts.gap), passes: clip(charts.passes), iterations: charts.iterations.map(clip), stages };
 }
 
-/** Motion of all together, potential energy of each, and the sum. */
+/** Motion of all together, potential energy of each, and the sum; which simulators tell of none is said beside it. */
 function energies({ times, kinetic, potential }, simulators) {
   const sum = (columns) => times.map((_, i) => {
     const known = columns.map((values) => values[i]).filter((y) => y !== null);
@@ -33,7 +33,9 @@ function energies({ times, kinetic, potential }, simulators) {
   });
   const changes = (values) => values.some((y) => y !== null && y !== 0);
   const potentials = potential.map((values, k) => ({ name: `potential, ${simulators[k]}`, values })).filter(({ values }) => changes(values));
-  return [{ name: "kinetic", values: sum(kinetic) }, ...potentials.slice(0, 5), { name: "total", values: sum([...kinetic, ...potential]) }];
+  const silent = simulators.filter((_, k) => kinetic[k].every((y) => y === null));
+  const total = silent.length > 0 ? `total without ${silent.join(", ")}` : "total";
+  return [{ name: "kinetic", values: sum(kinetic) }, ...potentials.slice(0, 5), { name: total, values: sum([...kinetic, ...potential]) }];
 }
 
 function iterations({ passes, iterations }, simulators) {
