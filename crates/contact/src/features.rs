@@ -1,0 +1,155 @@
+//! What a surface is made of: points, edges, triangles, each of them in one place only.
+
+use crate::{ContactError, distance::Kind};
+
+/// The points, edges and triangles of one or several surfaces over the same vertices.
+///
+/// Any triangles will do: with boundary, with edges of three and more, in islands. Besides, edges without triangles
+/// (ropes, nets) and vertices without either (particles) are features of their own.
+#[derive(Debug, Clone, Default)]
+pub struct Features {
+    vertices: u32,
+    edges: Vec<[u32; 2]>,
+    triangles: Vec<[u32; 3]>,
+    leaves: Vec<Leaf>,
+}
+
+/// What the broad phase holds: a triangle, a lone edge or a lone point, with the vertices and edges that are told of
+/// here and not at a neighbour ("representative triangles": S. Curtis, R. Tamstorf, D. Manocha: Fast Collision Detection
+/// for Deformable Models using Representative-Triangles. I3D 2008).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Leaf {
+    /// Its vertices; repeated where there are fewer than three.
+    pub vertices: [u32; 3],
+    pub shape: Shape,
+    /// Bit k: vertex k is told of here.
+    points: u8,
+    /// Bit k: the edge from vertex k to the next is told of here.
+    edges: u8,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Triangle,
+    Edge,
+    Point,
+}
+
+impl Leaf {
+    fn points(&self) -> impl Iterator<Item = u32> {
+        (0..3).filter(|k| self.points >> k & 1 == 1).map(|k| self.vertices[k])
+    }
+
+    fn edges(&self) -> impl Iterator<Item = [u32; 2]> {
+        (0..3).filter(|k| self.edges >> k & 1 == 1).map(|k| [self.vertices[k], self.vertices[(k + 1) % 3]])
+    }
+}
+
+impl Features {
+    /// Of `vertices` vertices, `triangles`, and `lone_edges`, those that belong to no triangle.
+    ///
+    /// # Errors
+    /// Names the first triangle or edge with an index out of range or repeated.
+    pub fn new(vertices: usize, triangles: &[[u32; 3]], lone_edges: &[[u32; 2]]) -> Result<Self, ContactError> {
+        let count = u32::try_from(vertices).map_err(|_| ContactError::TooMany { count: vertices })?;
+        let corners = triangles.iter().map(|t| &t[..]).enumerate().map(|(k, t)| ("triangle", k, t));
+        let ends = lone_edges.iter().map(|e| &e[..]).enumerate().map(|(k, e)| ("edge", k, e));
+        for (thing, number, members) in corners.chain(ends) {
+            for (k, &vertex) in members.iter().enumerate() {
+                if vertex >= count {
+                    return Err(ContactError::Index { thing, number, vertex, vertices });
+                }
+                if members[..k].contains(&vertex) {
+                    return Err(ContactError::Repeated { thing, number, vertex });
+                }
+            }
+        }
+
+        let mut told = vec![false; vertices];
+        let mut sides: Vec<[u32; 2]> = triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c], [c, a]]).collect();
+        sides.iter_mut().for_each(|side| side.sort_unstable());
+        // The first triangle of each edge tells of it.
+        let mut order: Vec<u32> = (0..sides.len() as u32).collect();
+        order.sort_unstable_by_key(|&k| (sides[k as usize], k));
+        let mut first = vec![false; sides.len()];
+        let mut edges = vec![];
+        for same in order.chunk_by(|&a, &b| sides[a as usize] == sides[b as usize]) {
+            first[same[0] as usize] = true;
+            edges.push(sides[same[0] as usize]);
+        }
+
+        let mut tell = |vertices: &[u32]| {
+            vertices.iter().enumerate().fold(0, |bits, (k, &v)| {
+                let new = !std::mem::replace(&mut told[v as usize], true);
+                bits | u8::from(new) << k
+            })
+        };
+        let mut leaves = vec![];
+        for (number, triangle) in triangles.iter().enumerate() {
+            let edges = (0..3).fold(0, |bits, k| bits | u8::from(first[3 * number + k]) << k);
+            leaves.push(Leaf { vertices: *triangle, shape: Shape::Triangle, points: tell(triangle), edges });
+        }
+        for &[a, b] in lone_edges {
+            leaves.push(Leaf { vertices: [a, b, a], shape: Shape::Edge, points: tell(&[a, b]), edges: 1 });
+        }
+        for v in 0..count {
+            if tell(&[v]) == 1 {
+                leaves.push(Leaf { vertices: [v; 3], shape: Shape::Point, points: 1, edges: 1 });
+            }
+        }
+        edges.extend(lone_edges);
+        Ok(Self { vertices: count, edges, triangles: triangles.to_vec(), leaves })
+    }
+
+    /// A triangle that is met by points only.
+    pub(crate) fn face() -> Self {
+        let leaf = Leaf { vertices: [0, 1, 2], shape: Shape::Triangle, points: 0, edges: 0 };
+        Self { vertices: 3, edges: vec![], triangles: vec![[0, 1, 2]], leaves: vec![leaf] }
+    }
+
+    /// How many vertices there are.
+    pub fn vertices(&self) -> usize {
+        self.vertices as usize
+    }
+
+    /// All edges, those of triangles first.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        &self.edges
+    }
+
+    /// All triangles, as given.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
+    pub(crate) fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+}
+
+/// Calls `tell` for each pair of features of two leaves, vertices of the first numbered from `a_first`, of the second from
+/// `b_first`. Pairs that share a vertex are none. A point without an edge meets lone edges and points as an edge of no
+/// length; triangles meet it as a point, so that their edges need not.
+pub(crate) fn pairs(a: &Leaf, a_first: u32, b: &Leaf, b_first: u32, mut tell: impl FnMut(Kind, [u32; 4])) {
+    let mut point_triangle = |points: &Leaf, first: u32, triangle: &Leaf, other: u32| {
+        if triangle.shape == Shape::Triangle {
+            let [i, j, k] = triangle.vertices.map(|v| v + other);
+            for p in points.points().map(|p| p + first).filter(|&p| p != i && p != j && p != k) {
+                tell(Kind::PointTriangle, [p, i, j, k]);
+            }
+        }
+    };
+    point_triangle(a, a_first, b, b_first);
+    point_triangle(b, b_first, a, a_first);
+    let covered = |point: &Leaf, other: &Leaf| point.shape == Shape::Point && other.shape == Shape::Triangle;
+    if covered(a, b) || covered(b, a) {
+        return;
+    }
+    for [i, j] in a.edges().map(|e| e.map(|v| v + a_first)) {
+        for [k, l] in b.edges().map(|e| e.map(|v| v + b_first)) {
+            if i != k && i != l && j != k && j != l {
+                tell(Kind::EdgeEdge, [i, j, k, l]);
+            }
+        }
+    }
+}

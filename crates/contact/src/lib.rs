@@ -1,0 +1,23 @@
+//! Cloth that never passes through anything.
+mod broad;
+mod ccd;
+mod crossing;
+mod distance;
+mod error;
+mod features;
+mod obstacle;
+mod parameters;
+mod report;
+mod resolve;
+mod respond;
+mod zones;
+
+pub use ccd::{Impact, impact};
+pub use crossing::{crosses, crossings};
+pub use distance::{Kind, Nearest, nearest, rounding};
+pub use error::ContactError;
+pub use features::Features;
+pub use obstacle::{Obstacle, Path, Shape};
+pub use parameters::Parameters;
+pub use report::{Reaction, Report};
+pub use resolve::{Contacts, Step};

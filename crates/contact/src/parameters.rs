@@ -1,0 +1,48 @@
+//! What can be set.
+
+use crate::ContactError;
+
+/// How a surface meets itself and others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// Thickness of the cloth `[m]`: how far the middles of two layers stay apart; the middle keeps half of it from an
+    /// obstacle, on top of the obstacle's own. Default 1 mm.
+    pub thickness: f64,
+    /// Coulomb friction coefficient of the cloth with itself `[-]`. Default 0.3.
+    pub friction: f64,
+    /// Distance that is kept whatever happens, as a part of the thickness `[-]`. Default 0.1.
+    pub separation: f64,
+    /// Sweeps over the contacts before impacts are looked for, and in each round of impacts `[-]`. Default 12.
+    pub sweeps: u32,
+    /// Rounds of impacts before what still collides moves as one `[-]`. Default 8.
+    pub impact_rounds: u32,
+    /// Slower than this, nothing bounces off an obstacle `[m/s]`. Default 0.1.
+    pub restitution_threshold: f64,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            thickness: 1e-3,
+            friction: 0.3,
+            separation: 0.1,
+            sweeps: 12,
+            impact_rounds: 8,
+            restitution_threshold: 0.1,
+        }
+    }
+}
+
+impl Parameters {
+    pub(crate) fn check(&self) -> Result<(), ContactError> {
+        let number = |thing: &str, found: f64, good: bool, expected| {
+            if good { Ok(()) } else { Err(ContactError::Number { thing: thing.into(), found, expected }) }
+        };
+        let (t, f, s) = (self.thickness, self.friction, self.separation);
+        number("thickness", t, (1e-9..=1e3).contains(&t), "from 1e-9 to 1e3 m")?;
+        number("friction", f, f >= 0.0 && f.is_finite(), "a finite number, at least 0")?;
+        number("separation", s, (0.01..=0.5).contains(&s), "from 0.01 to 0.5 of the thickness")?;
+        let threshold = self.restitution_threshold;
+        number("restitution threshold", threshold, threshold >= 0.0, "at least 0 m/s")
+    }
+}

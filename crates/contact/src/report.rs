@@ -1,0 +1,35 @@
+//! What a step took.
+
+use nalgebra::Vector3;
+
+/// What an obstacle got from the surface in a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reaction {
+    /// Which obstacle.
+    pub obstacle: u32,
+    /// Which of its vertices, where each has a path of its own; else 0.
+    pub carrier: u32,
+    /// Impulse on it `[N s]`.
+    pub linear: Vector3<f64>,
+    /// Of a frame: torque impulse about its origin at the moment of the impulse `[N m s]`.
+    pub angular: Vector3<f64>,
+}
+
+/// What a step found and did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Report {
+    /// Pairs of features whose boxes met.
+    pub pairs: usize,
+    /// Pairs near enough at the begin to push each other.
+    pub contacts: usize,
+    /// Impacts, in all rounds.
+    pub impacts: usize,
+    /// Rounds of impacts.
+    pub rounds: u32,
+    /// Vertices of free zones that moved as one rigid body.
+    pub rigid: usize,
+    /// Vertices of zones that moved with the obstacle or the pins that they touch, since nothing less kept them apart.
+    pub held: usize,
+    /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
+    pub pinched: Vec<u32>,
+}

@@ -1,0 +1,141 @@
+//! Response: impulses that keep features apart, with Coulomb friction.
+//!
+//! \[BFA02\] sections 7.2 and 7.3. Each contact asks that its features, so near each other along n, come no nearer than the
+//! thickness by the end of the step, and that those that already are part slowly:
+//!
+//!   n·Σ c u >= b,   b = -(d - h) where d > h, else a tenth of h - d.
+//!
+//! u is the way of each vertex over the step and c its weight, so impulses are in kg m here and become N s over dt.
+//! Different from the paper, which stops each pair once: contacts are swept repeatedly with impulses that add up and may be
+//! taken back (projected Gauss-Seidel), so that layers pass on what lies on them, and friction is within the cone of the
+//! whole impulse.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::broad::Pair;
+
+type V3 = Vector3<f64>;
+
+/// Two features that push each other.
+#[derive(Debug, Clone)]
+pub(crate) struct Contact {
+    pub pair: Pair,
+    /// The obstacle that one of the features is of.
+    pub obstacle: Option<u32>,
+    pub weights: [f64; 4],
+    /// From the second feature to the first.
+    pub n: V3,
+    /// Way of the obstacle's surface where it is touched, with the sign that it has in the relative way `[m]`.
+    pub drift: V3,
+    /// What the relative way along n has to be at least `[m]`.
+    pub least: f64,
+    pub friction: f64,
+    /// Takes the angular momentum out of an impulse between free vertices.
+    pub spin: Option<Spin>,
+    /// Sum of impulses along n `[kg m]`.
+    pub push: f64,
+    /// Sum of impulses across n `[kg m]`.
+    pub drag: V3,
+}
+
+/// The inertia of the four vertices of a pair.
+///
+/// An impulse along the line between the nearest points has no torque. At an impact later in the step that line is
+/// another than at the begin, and friction acts across it; yet paths are straight over the whole step, so angular momentum
+/// is that of the begin. So the impulses c_k j get -m_k ω x r_k added with ω = I⁻¹ Σ r_k x c_k j: the least change that
+/// leaves none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spin {
+    /// From the centre of mass to each vertex at the begin `[m]`.
+    arms: [V3; 4],
+    masses: [f64; 4],
+    inverse_inertia: Matrix3<f64>,
+}
+
+impl Spin {
+    /// None where a vertex is held, or the four are on one line.
+    pub fn new(x: &[V3; 4], inverse_masses: &[f64; 4]) -> Option<Self> {
+        if inverse_masses.iter().any(|&w| w == 0.0) {
+            return None;
+        }
+        let masses = inverse_masses.map(|w| 1.0 / w);
+        let mass: f64 = masses.iter().sum();
+        let centre: V3 = (0..4).map(|k| masses[k] / mass * x[k]).sum();
+        let arms = x.map(|x| x - centre);
+        let inertia: Matrix3<f64> = (0..4)
+            .map(|k| {
+                masses[k] * (Matrix3::from_diagonal_element(arms[k].norm_squared()) - arms[k] * arms[k].transpose())
+            })
+            .sum();
+        let size = inertia.trace();
+        // Relative to its size, so that a nearly straight one is told from a small one.
+        let inverse = (inertia / size).try_inverse()?;
+        (inverse.amax() < 1e8).then(|| Self { arms, masses, inverse_inertia: inverse / size })
+    }
+
+    /// Impulses on the four vertices in place of `weights[k] impulse`.
+    fn impulses(&self, weights: &[f64; 4], impulse: &V3) -> [V3; 4] {
+        let torque: V3 = (0..4).map(|k| weights[k] * self.arms[k].cross(impulse)).sum();
+        let omega = self.inverse_inertia * torque;
+        std::array::from_fn(|k| weights[k] * impulse - self.masses[k] * omega.cross(&self.arms[k]))
+    }
+}
+
+impl Contact {
+    /// How the first feature moves relative to the second `[m]`.
+    pub fn relative(&self, u: &[V3]) -> V3 {
+        let mut way = self.drift;
+        for (&c, &v) in self.weights.iter().zip(&self.pair.vertices) {
+            if let Some(u) = u.get(v as usize) {
+                way += c * u;
+            }
+        }
+        way
+    }
+
+    /// Impulses on the vertices `[kg m]`, from one on the first feature.
+    pub fn impulses(&self, impulse: &V3) -> [V3; 4] {
+        match &self.spin {
+            Some(spin) => spin.impulses(&self.weights, impulse),
+            None => self.weights.map(|c| c * impulse),
+        }
+    }
+
+    fn apply(&self, impulse: &V3, u: &mut [V3], w: &[f64]) {
+        for (&v, p) in self.pair.vertices.iter().zip(self.impulses(impulse)) {
+            if let Some(u) = u.get_mut(v as usize) {
+                *u += w[v as usize] * p;
+            }
+        }
+    }
+
+    /// Σ c² w: how much the relative way changes by an impulse.
+    fn mobility(&self, w: &[f64]) -> f64 {
+        let of = |(&c, &v): (&f64, &u32)| w.get(v as usize).map_or(0.0, |w| c * c * w);
+        self.weights.iter().zip(&self.pair.vertices).map(of).sum()
+    }
+}
+
+/// One sweep over all contacts in order; `u` and `w` are of the cloth's vertices, obstacles' come after them.
+pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64]) {
+    for contact in contacts {
+        let mobility = contact.mobility(w);
+        if !(mobility > 0.0) {
+            continue;
+        }
+        let n = contact.n;
+        let before = contact.push;
+        contact.push = (before + (contact.least - n.dot(&contact.relative(u))) / mobility).max(0.0);
+        if contact.push != before {
+            contact.apply(&((contact.push - before) * n), u, w);
+        }
+        if contact.friction > 0.0 && (contact.push > 0.0 || contact.drag != V3::zeros()) {
+            let way = contact.relative(u);
+            let across = way - n.dot(&way) * n;
+            let before = contact.drag;
+            let drag = before - across / mobility;
+            contact.drag = drag.cap_magnitude(contact.friction * contact.push);
+            contact.apply(&(contact.drag - before), u, w);
+        }
+    }
+}
