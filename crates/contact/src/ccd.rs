@@ -35,6 +35,18 @@ pub struct Impact {
 /// at the begin touch at time 0, so choose it below the distance at the begin. A pair may be said to touch that stays
 /// up to `slack` `[m]` farther apart, and no more than a tenth of its first gap.
 pub fn impact(kind: Kind, x: &[V3; 4], u: &[V3; 4], separation: f64, slack: f64) -> Option<Impact> {
+    impact_from(kind, x, u, nearest(kind, x), separation, slack)
+}
+
+/// As [`impact`], with the nearest points at the begin.
+pub(crate) fn impact_from(
+    kind: Kind,
+    x: &[V3; 4],
+    u: &[V3; 4],
+    begin: Nearest,
+    separation: f64,
+    slack: f64,
+) -> Option<Impact> {
     let common = 0.25 * (u[0] + u[1] + u[2] + u[3]);
     let own = u.map(|u| u - common);
     let [a, b, c, d] = own.map(|u| u.norm());
@@ -46,7 +58,7 @@ pub fn impact(kind: Kind, x: &[V3; 4], u: &[V3; 4], separation: f64, slack: f64)
     let reach = x.iter().zip(u).fold(0.0_f64, |r, (x, u)| r.max(x.amax() + u.amax()));
     let bound = separation + 1.5 * rounding(reach);
 
-    let mut near = nearest(kind, x);
+    let mut near = begin;
     let mut gap = near.distance() - bound;
     let enough = slack.min(LEFT * gap);
     let mut time = 0.0;

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::{
     ContactError, Features, Obstacle, Parameters, Path, Reaction, Report,
     broad::{Bounds, Pair, Search, Tree},
-    ccd::{Impact, impact},
+    ccd::{Impact, impact_from},
     distance::{Nearest, nearest},
     features::Leaf,
     obstacle::{Core, Shape},
@@ -362,18 +362,24 @@ impl Contacts {
     fn repel(&mut self, report: &mut Report, dt: f64) {
         self.work.contacts.clear();
         report.pairs += self.work.pairs.len();
-        for k in 0..self.work.pairs.len() {
-            let pair = self.work.pairs[k];
-            let obstacle = self.obstacle(&pair);
+        let cloth = self.features.vertices();
+        let mut contacts = std::mem::take(&mut self.work.contacts);
+        for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
+            let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
-            let near = self.work.nearest[k];
             let gap = near.distance() - meeting.radius;
-            if gap < (1.0 + AHEAD) * meeting.thickness || meeting.solid && self.inside(&pair, &near) {
-                let contact = self.contact(pair, obstacle, &meeting, &near, dt);
-                self.work.contacts.extend(contact);
+            if gap < (1.0 + AHEAD) * meeting.thickness || meeting.solid && self.inside(pair, near) {
+                let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
+                // Not those that will stay well apart; should others push them together, that is an impact.
+                let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));
+                if gap - closing < 1.25 * meeting.thickness {
+                    contacts.push(contact);
+                }
             }
         }
-        report.contacts += self.work.contacts.len();
+        once_each(&mut contacts);
+        report.contacts += contacts.len();
+        self.work.contacts = contacts;
         self.sweeps();
     }
 
@@ -519,7 +525,7 @@ impl Contacts {
             }
             let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
             let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-            impact(pair.kind, &x, &u, meeting.radius + kept, 0.1 * kept)
+            impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
         };
         (work.pairs.par_iter().zip(&work.nearest)).map(of).collect_into_vec(&mut impacts);
         self.work.impacts = impacts;
@@ -579,6 +585,13 @@ impl Contacts {
             same
         });
     }
+}
+
+/// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the
+/// features around either.
+fn once_each(contacts: &mut Vec<Contact>) {
+    contacts.sort_by_cached_key(Contact::places);
+    contacts.dedup_by_key(|contact| contact.places());
 }
 
 /// Between two poses: straight, turning evenly; exact at the ends.

@@ -12,7 +12,7 @@
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::broad::Pair;
+use crate::{broad::Pair, distance::Kind};
 
 type V3 = Vector3<f64>;
 
@@ -82,6 +82,19 @@ impl Spin {
 }
 
 impl Contact {
+    /// The vertices that have a part in it: of either feature in order, the lower feature first.
+    pub fn places(&self) -> [[u32; 3]; 2] {
+        let split = if self.pair.kind == Kind::PointTriangle { 1 } else { 2 };
+        let mut places = [[u32::MAX; 3]; 2];
+        for (k, &v) in self.pair.vertices.iter().enumerate().filter(|(k, _)| self.weights[*k] != 0.0) {
+            let (feature, k) = if k < split { (0, k) } else { (1, k - split) };
+            places[feature][k] = v;
+        }
+        places.iter_mut().for_each(|vertices| vertices.sort_unstable());
+        places.sort_unstable();
+        places
+    }
+
     /// How the first feature moves relative to the second `[m]`.
     pub fn relative(&self, u: &[V3]) -> V3 {
         let mut way = self.drift;

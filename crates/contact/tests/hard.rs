@@ -1,0 +1,144 @@
+//! What makes cloth pass through things elsewhere.
+
+mod common;
+
+use common::Cloth;
+use nalgebra::{Isometry3, Vector3};
+use partita_contact::{Obstacle, Parameters, Path, Shape, crosses};
+use partita_mesh::Mesh;
+
+fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
+    let mesh = Mesh::grid(cells, size).unwrap().turned([1.0, 0.0, 0.0], -std::f64::consts::FRAC_PI_2).unwrap();
+    let [low, high] = mesh.bounds();
+    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
+    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
+}
+
+/// A light ball shot into a pinned sheet at 1, 10, 100 m/s stays on its side (K4).
+#[test]
+fn no_ball_is_fast_enough() {
+    for speed in [1.0, 10.0, 100.0] {
+        let mesh = flat([20, 20], [0.5, 0.5], 0.0);
+        let ball = Obstacle::new(Shape::Ball { radius: 0.05 });
+        let mut cloth = Cloth::new(&mesh, Parameters::default(), vec![ball]);
+        cloth.gravity = Vector3::zeros();
+        for (x, w) in cloth.x.iter().zip(&mut cloth.inverse_masses) {
+            if x.x.abs() > 0.249 || x.z.abs() > 0.249 {
+                *w = 0.0;
+            }
+        }
+        let mut y = 0.3;
+        let dt = 1.0 / 60.0;
+        let mut held = 0;
+        let mut pinched = 0;
+        let mut i = 0;
+        while y > -0.3 && i < 40 {
+            let [begin, end] = [y, y - dt * speed].map(|y| Isometry3::translation(0.0, y, 0.0));
+            cloth.substeps = 16;
+            let report = cloth.step(dt, &[Path::Frame { begin, end }]);
+            y -= dt * speed;
+            held += report.held;
+            pinched += report.pinched.len();
+            assert_eq!(cloth.crossings(), 0, "{speed} step {i}");
+            // How often one passes through the sheet on the way from the ball straight up.
+            let (from, to) = (Vector3::new(1e-4, y, 2e-4), Vector3::new(1e-4, 10.0, 2e-4));
+            let corners = |t: &[u32; 3]| t.map(|v| cloth.x[v as usize]);
+            let through = |[a, b, c]: [Vector3<f64>; 3]| crosses([&from, &to], [&a, &b, &c]);
+            let below = cloth.contacts.features().triangles().iter().filter(|t| through(corners(t))).count();
+            let inside = cloth.x.iter().filter(|x| (*x - Vector3::new(0.0, y, 0.0)).norm() < 0.05).count();
+            if i > 12 {
+                println!("{speed} {i} y {y:.3} over {below} inside {inside} {report:?}");
+            }
+            assert_eq!((below, inside), (0, 0), "{speed} step {i}: {report:?}");
+            i += 1;
+        }
+        println!("{speed}: held {held} pinched {pinched}");
+    }
+}
+
+/// Layers that lie on each other, between plates that close on them and open again (K2, K3).
+#[test]
+fn layers_in_a_press() {
+    let t = 2e-3;
+    let mut vertices = vec![];
+    let mut triangles = vec![];
+    for layer in 0..4 {
+        let mesh = flat([12, 12], [0.3, 0.3], 1.01 * t * (f64::from(layer) + 1.0));
+        let first = vertices.len() as u32;
+        vertices.extend(mesh.positions());
+        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
+    }
+    let mesh = Mesh::new(&vertices, &triangles).unwrap();
+    let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.25, 0.05, 0.25] }).friction(0.3);
+    let mut cloth = Cloth::new(&mesh, Parameters { thickness: t, ..Parameters::default() }, vec![plate.clone(), plate]);
+    let dt = 1.0 / 240.0;
+    let gap = |i: i32| {
+        let s = f64::from(i) / 240.0;
+        // Closes to a little more than the thickness of all layers, stays, opens.
+        let closed = 4.2 * t;
+        if s < 0.5 {
+            0.05 + (closed - 0.05) * s / 0.5
+        } else if s < 0.7 {
+            closed
+        } else {
+            closed + (s - 0.7) * 0.1
+        }
+    };
+    let mut worst = 0;
+    for i in 0..240 {
+        let below = Path::still(Isometry3::translation(0.0, -0.05, 0.0));
+        let pose = |i| Isometry3::translation(0.0, 0.05 + gap(i), 0.0);
+        let report = cloth.step(dt, &[below, Path::Frame { begin: pose(i), end: pose(i + 1) }]);
+        worst = worst.max(report.pinched.len());
+        if i % 10 == 0 {
+            let low = cloth.x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
+            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
+            println!(
+                "{i} gap {:.4} low {low:.4} high {high:.4} rounds {} impacts {} rigid {} held {} pinched {}",
+                gap(i + 1),
+                report.rounds,
+                report.impacts,
+                report.rigid,
+                report.held,
+                report.pinched.len()
+            );
+        }
+        assert_eq!(cloth.crossings(), 0, "step {i}");
+        assert!(cloth.x.iter().all(|x| x.y > 0.0 && x.y < gap(i + 1)), "step {i}");
+    }
+    println!("pinched at worst {worst}");
+}
+
+/// A long strip that falls upright on a floor folds into a pile (K1, small).
+#[test]
+fn a_ribbon_piles_up() {
+    let mesh = Mesh::grid([4, 120], [0.04, 1.2]).unwrap();
+    let low = mesh.bounds()[0][1];
+    let mesh = mesh.at([0.0, 0.05 - low, 0.0]).unwrap();
+    let floor = Obstacle::new(Shape::HalfSpace).friction(0.4);
+    let mut cloth = Cloth::new(&mesh, Parameters { thickness: 2e-3, ..Parameters::default() }, vec![floor]);
+    for (k, x) in cloth.x.iter_mut().enumerate() {
+        x.z += 1e-3 * (20.0 * x.y).sin() + 1e-5 * (k % 7) as f64;
+    }
+    cloth.substeps = 24;
+    let mut all = (0, 0, 0, 0);
+    for i in 0..360 {
+        let report = cloth.step(1.0 / 240.0, &[Path::still(Isometry3::identity())]);
+        all.0 += report.rounds;
+        all.1 += report.impacts;
+        all.2 += report.rigid;
+        all.3 += report.held;
+        if i % 20 == 0 {
+            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
+            let fast = cloth.v.iter().map(|x| x.norm()).fold(-f64::INFINITY, f64::max);
+            println!(
+                "{i} high {high:.4} fast {fast:.3} contacts {} pairs {} sums {all:?} pinched {}",
+                report.contacts,
+                report.pairs,
+                report.pinched.len()
+            );
+        }
+        assert_eq!(cloth.crossings(), 0, "step {i}");
+        assert!(cloth.x.iter().all(|x| x.y > 0.0), "step {i}");
+    }
+}
