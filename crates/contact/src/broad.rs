@@ -136,3 +136,121 @@ fn tell(&(a, a_first): &(Leaf, u32), &(b, b_first): &(Leaf, u32), boxes: &[Bound
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Features;
+
+    /// Numbers from 0 to 1 without pattern, the same in each run.
+    fn random(seed: &mut u64) -> f64 {
+        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*seed >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn anywhere(seed: &mut u64, size: f64) -> V3 {
+        V3::from_fn(|_, _| size * (random(seed) - 0.5))
+    }
+
+    /// Triangles in a soup that share vertices, edges and points besides.
+    fn soup(seed: &mut u64, vertices: u32) -> Features {
+        let mut index = || (random(seed) * f64::from(vertices)) as u32 % vertices;
+        let mut triangles = vec![];
+        let mut edges = vec![];
+        for _ in 0..vertices / 2 {
+            let (a, b, c, d) = (index(), index(), index(), index());
+            if a != b && b != c && c != a {
+                triangles.push([a, b, c]);
+            } else if a != d {
+                edges.push([a, d]);
+            }
+        }
+        Features::new(vertices as usize, &triangles, &edges).unwrap()
+    }
+
+    /// All pairs of features whose boxes meet, by trying each with each.
+    fn brute_force(one: &Features, first: u32, other: &Features, other_first: u32, boxes: &[Bounds]) -> Vec<Pair> {
+        let same = first == other_first;
+        let mut all = vec![];
+        let mut tell = |kind, a: &[u32], b: &[u32]| {
+            if !a.iter().any(|v| b.contains(v)) && Bounds::of(boxes, a).meets(&Bounds::of(boxes, b)) {
+                let both = [a, b].concat();
+                all.push(Pair { kind, vertices: [both[0], both[1], both[2], both[3]] });
+            }
+        };
+        let points = |of: &Features, first: u32| first..first + of.vertices() as u32;
+        let shift = |t: &[u32; 3], first: u32| t.map(|v| v + first);
+        for p in points(one, first) {
+            other.triangles().iter().for_each(|t| tell(Kind::PointTriangle, &[p], &shift(t, other_first)));
+        }
+        if !same {
+            for p in points(other, other_first) {
+                one.triangles().iter().for_each(|t| tell(Kind::PointTriangle, &[p], &shift(t, first)));
+            }
+        }
+        let edges = |of: &Features, first: u32| -> Vec<([u32; 2], bool)> {
+            let lone = |&&[a, b]: &&[u32; 2]| !of.triangles().iter().any(|t| t.contains(&a) && t.contains(&b));
+            let in_use = |v: u32| of.edges().iter().any(|e| e.contains(&v));
+            let alone = (0..of.vertices() as u32).filter(|&v| !in_use(v)).map(|v| [v + first; 2]);
+            let real = of.edges().iter().map(|&[a, b]| ([a + first, b + first], !lone(&&[a, b])));
+            real.chain(alone.map(|e| (e, false))).collect()
+        };
+        let (a, b) = (edges(one, first), edges(other, other_first));
+        for (i, &(e, in_triangle)) in a.iter().enumerate() {
+            for &(f, other_in_triangle) in if same { &b[i + 1..] } else { &b[..] } {
+                // A point by itself meets triangles as a point.
+                let covered = e[0] == e[1] && other_in_triangle || f[0] == f[1] && in_triangle;
+                if !covered {
+                    tell(Kind::EdgeEdge, &e, &f);
+                }
+            }
+        }
+        all
+    }
+
+    /// The same pair, whichever feature and end is told of first.
+    fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
+        for pair in &mut pairs {
+            let [a, b, c, d] = &mut pair.vertices;
+            if pair.kind == Kind::PointTriangle {
+                pair.vertices[1..].sort_unstable();
+            } else {
+                let (mut e, mut f) = ([*a, *b], [*c, *d]);
+                e.sort_unstable();
+                f.sort_unstable();
+                pair.vertices = if e < f { [e[0], e[1], f[0], f[1]] } else { [f[0], f[1], e[0], e[1]] };
+            }
+        }
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// A thousand frames of soups that move, grow and shrink: neither a pair too few, nor one twice (K15). One obstacle is a
+    /// single triangle, a tree of one leaf.
+    #[test]
+    fn pairs_are_those_of_brute_force() {
+        let mut seed = 7;
+        let mut search = Search::default();
+        for round in 0..20 {
+            let cloth = soup(&mut seed, 30);
+            let other = if round % 3 == 0 { Features::new(3, &[[0, 1, 2]], &[]).unwrap() } else { soup(&mut seed, 12) };
+            let (mut one, mut two) = (Tree::default(), Tree::default());
+            one.hold(cloth.leaves().iter().map(|&leaf| (leaf, 0)));
+            two.hold(other.leaves().iter().map(|&leaf| (leaf, 30)));
+            let mut x: Vec<V3> = (0..30 + other.vertices()).map(|_| anywhere(&mut seed, 1.0)).collect();
+            for _ in 0..50 {
+                let u: Vec<V3> = x.iter().map(|_| anywhere(&mut seed, 0.3)).collect();
+                let margin = 0.05 * random(&mut seed);
+                let boxes: Vec<Bounds> = x.iter().zip(&u).map(|(x, u)| Bounds::swept(x, u, margin)).collect();
+                one.fit(&boxes);
+                two.fit(&boxes);
+                let (mut own, mut both) = (vec![], vec![]);
+                search.within(&one, &boxes, &mut own);
+                search.between(&one, &two, &boxes, &mut both);
+                assert_eq!(sorted(own), sorted(brute_force(&cloth, 0, &cloth, 0, &boxes)));
+                assert_eq!(sorted(both), sorted(brute_force(&cloth, 0, &other, 30, &boxes)));
+                x.iter_mut().zip(&u).for_each(|(x, u)| *x += u);
+            }
+        }
+    }
+}

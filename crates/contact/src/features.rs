@@ -46,7 +46,7 @@ impl Leaf {
 }
 
 impl Features {
-    /// Of `vertices` vertices, `triangles`, and `lone_edges`, those that belong to no triangle.
+    /// Of `vertices` vertices, `triangles`, and those of `lone_edges` that belong to no triangle, each once.
     ///
     /// # Errors
     /// Names the first triangle or edge with an index out of range or repeated.
@@ -89,7 +89,11 @@ impl Features {
             let edges = (0..3).fold(0, |bits, k| bits | u8::from(first[3 * number + k]) << k);
             leaves.push(Leaf { vertices: *triangle, shape: Shape::Triangle, points: tell(triangle), edges });
         }
-        for &[a, b] in lone_edges {
+        let mut lone: Vec<[u32; 2]> = lone_edges.iter().map(|&[a, b]| [a.min(b), a.max(b)]).collect();
+        lone.sort_unstable();
+        lone.dedup();
+        lone.retain(|edge| edges.binary_search(edge).is_err());
+        for &[a, b] in &lone {
             leaves.push(Leaf { vertices: [a, b, a], shape: Shape::Edge, points: tell(&[a, b]), edges: 1 });
         }
         for v in 0..count {
@@ -97,7 +101,7 @@ impl Features {
                 leaves.push(Leaf { vertices: [v; 3], shape: Shape::Point, points: 1, edges: 1 });
             }
         }
-        edges.extend(lone_edges);
+        edges.extend(lone);
         Ok(Self { vertices: count, edges, triangles: triangles.to_vec(), leaves })
     }
 
