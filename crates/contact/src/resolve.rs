@@ -78,6 +78,7 @@ pub(crate) struct Work {
     nearest: Vec<Nearest>,
     impacts: Vec<Option<Impact>>,
     pub contacts: Vec<Contact>,
+    spins: Vec<Spin>,
     pub changed: Vec<bool>,
     velocities: Vec<V3>,
     impulses: Vec<V3>,
@@ -380,6 +381,8 @@ impl Contacts {
         once_each(&mut contacts);
         report.contacts += contacts.len();
         self.work.contacts = contacts;
+        self.work.spins.clear();
+        self.add_spins(0);
         self.sweeps();
     }
 
@@ -410,25 +413,35 @@ impl Contacts {
         let mut contact = Contact {
             pair,
             obstacle,
+            spin: None,
             weights: near.weights,
             n,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
             least: if lacking < 0.0 { lacking } else { PART * lacking.min(meeting.thickness) },
             friction: meeting.friction,
-            spin: None,
             push: 0.0,
             drag: V3::zeros(),
         };
         let cloth = self.features.vertices();
-        if obstacle.is_none() {
-            contact.spin = Spin::new(&x, &pair.vertices.map(|v| work.w[v as usize]));
-        } else if meeting.restitution > 0.0 {
+        if obstacle.is_some() && meeting.restitution > 0.0 {
             let speed = -n.dot(&contact.relative(&work.u[..cloth])) / dt;
             if speed > self.parameters.restitution_threshold {
                 contact.least = contact.least.max(meeting.restitution * speed * dt);
             }
         }
         Some(contact)
+    }
+
+    /// To contacts of the cloth with itself, from one on.
+    fn add_spins(&mut self, from: usize) {
+        let work = &mut self.work;
+        for contact in work.contacts[from..].iter_mut().filter(|contact| contact.obstacle.is_none()) {
+            let of = contact.pair.vertices;
+            if let Some(spin) = Spin::new(&of.map(|v| work.x[v as usize]), &of.map(|v| work.w[v as usize])) {
+                contact.spin = Some(work.spins.len() as u32);
+                work.spins.push(spin);
+            }
+        }
     }
 
     /// Way of an obstacle's surface where it is touched, as it counts in the relative way.
@@ -455,11 +468,15 @@ impl Contacts {
         core
     }
 
+    /// Until nothing changes by more than a ten thousandth of the thickness.
     fn sweeps(&mut self) {
         let cloth = self.features.vertices();
         let work = &mut self.work;
         for _ in 0..self.parameters.sweeps {
-            sweep(&mut work.contacts, &mut work.u[..cloth], &work.w);
+            let most = sweep(&mut work.contacts, &work.spins, &mut work.u[..cloth], &work.w);
+            if most < 1e-4 * self.parameters.thickness {
+                break;
+            }
         }
     }
 
@@ -476,6 +493,7 @@ impl Contacts {
                 let contact = self.contact(pair, obstacle, &self.meeting(obstacle), &impact.nearest, dt);
                 self.work.contacts.extend(contact);
             }
+            self.add_spins(before);
             let found = self.work.contacts.len() - before;
             if found == 0 {
                 break;
@@ -550,7 +568,7 @@ impl Contacts {
             if impulse == V3::zeros() {
                 continue;
             }
-            let on = contact.impulses(&impulse);
+            let on = contact.impulses(&self.work.spins, &impulse);
             let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
             for (&v, p) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| (**v as usize) < cloth) {
                 self.work.impulses[v as usize] += p;

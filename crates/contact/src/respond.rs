@@ -22,6 +22,8 @@ pub(crate) struct Contact {
     pub pair: Pair,
     /// The obstacle that one of the features is of.
     pub obstacle: Option<u32>,
+    /// Where in the list of [`Spin`]s its own is.
+    pub spin: Option<u32>,
     pub weights: [f64; 4],
     /// From the second feature to the first.
     pub n: V3,
@@ -30,8 +32,6 @@ pub(crate) struct Contact {
     /// What the relative way along n has to be at least `[m]`.
     pub least: f64,
     pub friction: f64,
-    /// Takes the angular momentum out of an impulse between free vertices.
-    pub spin: Option<Spin>,
     /// Sum of impulses along n `[kg m]`.
     pub push: f64,
     /// Sum of impulses across n `[kg m]`.
@@ -55,18 +55,17 @@ pub(crate) struct Spin {
 impl Spin {
     /// None where a vertex is held, or the four are on one line.
     pub fn new(x: &[V3; 4], inverse_masses: &[f64; 4]) -> Option<Self> {
-        if inverse_masses.iter().any(|&w| w == 0.0) {
+        if inverse_masses.contains(&0.0) {
             return None;
         }
         let masses = inverse_masses.map(|w| 1.0 / w);
         let mass: f64 = masses.iter().sum();
         let centre: V3 = (0..4).map(|k| masses[k] / mass * x[k]).sum();
         let arms = x.map(|x| x - centre);
-        let inertia: Matrix3<f64> = (0..4)
-            .map(|k| {
-                masses[k] * (Matrix3::from_diagonal_element(arms[k].norm_squared()) - arms[k] * arms[k].transpose())
-            })
-            .sum();
+        let part = |k: usize| {
+            masses[k] * (Matrix3::from_diagonal_element(arms[k].norm_squared()) - arms[k] * arms[k].transpose())
+        };
+        let inertia: Matrix3<f64> = (0..4).map(part).sum();
         let size = inertia.trace();
         // Relative to its size, so that a nearly straight one is told from a small one.
         let inverse = (inertia / size).try_inverse()?;
@@ -106,23 +105,23 @@ impl Contact {
         way
     }
 
-    /// Impulses on the vertices `[kg m]`, from one on the first feature.
-    pub fn impulses(&self, impulse: &V3) -> [V3; 4] {
-        match &self.spin {
-            Some(spin) => spin.impulses(&self.weights, impulse),
+    /// Impulses on the vertices, from one on the first feature.
+    pub fn impulses(&self, spins: &[Spin], impulse: &V3) -> [V3; 4] {
+        match self.spin {
+            Some(k) => spins[k as usize].impulses(&self.weights, impulse),
             None => self.weights.map(|c| c * impulse),
         }
     }
 
-    fn apply(&self, impulse: &V3, u: &mut [V3], w: &[f64]) {
-        for (&v, p) in self.pair.vertices.iter().zip(self.impulses(impulse)) {
+    fn apply(&self, spins: &[Spin], impulse: &V3, u: &mut [V3], w: &[f64]) {
+        for (&v, p) in self.pair.vertices.iter().zip(self.impulses(spins, impulse)) {
             if let Some(u) = u.get_mut(v as usize) {
                 *u += w[v as usize] * p;
             }
         }
     }
 
-    /// Σ c² w: how much the relative way changes by an impulse.
+    /// Σ c² w: how much the relative way changes by an impulse `[1/kg]`.
     fn mobility(&self, w: &[f64]) -> f64 {
         let of = |(&c, &v): (&f64, &u32)| w.get(v as usize).map_or(0.0, |w| c * c * w);
         self.weights.iter().zip(&self.pair.vertices).map(of).sum()
@@ -130,7 +129,9 @@ impl Contact {
 }
 
 /// One sweep over all contacts in order; `u` and `w` are of the cloth's vertices, obstacles' come after them.
-pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64]) {
+/// Returns by how much the way of a contact changed at most `[m]`.
+pub(crate) fn sweep(contacts: &mut [Contact], spins: &[Spin], u: &mut [V3], w: &[f64]) -> f64 {
+    let mut most = 0.0_f64;
     for contact in contacts {
         let mobility = contact.mobility(w);
         if !(mobility > 0.0) {
@@ -138,17 +139,22 @@ pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64]) {
         }
         let n = contact.n;
         let before = contact.push;
-        contact.push = (before + (contact.least - n.dot(&contact.relative(u))) / mobility).max(0.0);
+        let lacking = contact.least - n.dot(&contact.relative(u));
+        contact.push = (before + lacking / mobility).max(0.0);
         if contact.push != before {
-            contact.apply(&((contact.push - before) * n), u, w);
+            let more = contact.push - before;
+            contact.apply(spins, &(more * n), u, w);
+            most = most.max((more * mobility).abs());
         }
         if contact.friction > 0.0 && (contact.push > 0.0 || contact.drag != V3::zeros()) {
             let way = contact.relative(u);
             let across = way - n.dot(&way) * n;
             let before = contact.drag;
-            let drag = before - across / mobility;
-            contact.drag = drag.cap_magnitude(contact.friction * contact.push);
-            contact.apply(&(contact.drag - before), u, w);
+            contact.drag = (before - across / mobility).cap_magnitude(contact.friction * contact.push);
+            let more = contact.drag - before;
+            contact.apply(spins, &more, u, w);
+            most = most.max(more.norm() * mobility);
         }
     }
+    most
 }

@@ -2,17 +2,10 @@
 
 mod common;
 
-use common::Cloth;
+use common::{Cloth, flat};
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape, crosses};
 use partita_mesh::Mesh;
-
-fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
-    let mesh = Mesh::grid(cells, size).unwrap().turned([1.0, 0.0, 0.0], -std::f64::consts::FRAC_PI_2).unwrap();
-    let [low, high] = mesh.bounds();
-    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
-    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
-}
 
 /// A light ball shot into a pinned sheet at 1, 10, 100 m/s stays on its side (K4).
 #[test]

@@ -9,19 +9,38 @@ type V3 = Vector3<f64>;
 
 pub const G: f64 = 9.81;
 
+/// A level sheet about the y axis.
+pub fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
+    let mesh = Mesh::grid(cells, size).unwrap().turned([1.0, 0.0, 0.0], -std::f64::consts::FRAC_PI_2).unwrap();
+    let [low, high] = mesh.bounds();
+    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
+    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
+}
+
+/// All of them as islands of one.
+pub fn joined(meshes: &[Mesh]) -> Mesh {
+    let (mut vertices, mut triangles) = (vec![], vec![]);
+    for mesh in meshes {
+        let first = vertices.len() as u32;
+        vertices.extend(mesh.positions());
+        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
+    }
+    Mesh::new(&vertices, &triangles).unwrap()
+}
+
 pub struct Cloth {
     pub x: Vec<V3>,
     pub v: Vec<V3>,
     pub inverse_masses: Vec<f64>,
     pub contacts: Contacts,
-    /// Ends, rest length, stiffness.
+    /// Ends, rest length, share of the stiffness that a step allows.
     springs: Vec<(usize, usize, f64, f64)>,
     pub gravity: V3,
     pub substeps: usize,
 }
 
 impl Cloth {
-    /// 0.2 kg/m², springs along edges and, ten times weaker, across them.
+    /// 0.2 kg/m²; springs along edges and, ten times weaker, across them, as stiff as a step allows.
     pub fn new(mesh: &Mesh, parameters: Parameters, obstacles: Vec<Obstacle>) -> Self {
         let x = mesh.vertices().to_vec();
         let features = Features::new(x.len(), mesh.triangles(), &[]).unwrap();
@@ -32,9 +51,9 @@ impl Cloth {
             t.iter().for_each(|&v| masses[v as usize] += 0.2 * area / 3.0);
         }
         let length = |i: u32, j: u32| (x[i as usize] - x[j as usize]).norm();
-        let spring = |[i, j]: [u32; 2], stiffness: f64| (i as usize, j as usize, length(i, j), stiffness);
-        let along = mesh.edges().iter().map(|edge| spring(edge.vertices, 20.0));
-        let across = mesh.hinges().map(|hinge| spring(hinge.opposite, 2.0));
+        let spring = |[i, j]: [u32; 2], share: f64| (i as usize, j as usize, length(i, j), share);
+        let along = mesh.edges().iter().map(|edge| spring(edge.vertices, 1.0));
+        let across = mesh.hinges().map(|hinge| spring(hinge.opposite, 0.1));
         Self {
             v: vec![V3::zeros(); x.len()],
             inverse_masses: masses.iter().map(|m| 1.0 / m).collect(),
@@ -52,11 +71,17 @@ impl Cloth {
         let mut end = self.x.clone();
         for _ in 0..self.substeps {
             let mut forces = vec![V3::zeros(); end.len()];
-            for &(i, j, rest, stiffness) in &self.springs {
+            for &(i, j, rest, share) in &self.springs {
                 let along = end[j] - end[i];
                 let length = along.norm();
                 let speed = (self.v[j] - self.v[i]).dot(&along) / length;
-                let f = (stiffness * (length - rest) + 0.002 * speed) / length * along;
+                // Of a vertex with eight springs ω h stays below 1, where symplectic Euler is stable up to 2.
+                let w = self.inverse_masses[i] + self.inverse_masses[j];
+                if w == 0.0 {
+                    continue;
+                }
+                let (k, c) = (share * 0.1 / (w * h * h), share * 0.02 / (w * h));
+                let f = (k * (length - rest) + c * speed) / length * along;
                 forces[i] += f;
                 forces[j] -= f;
             }

@@ -1,0 +1,228 @@
+//! Momentum, friction and rest.
+
+mod common;
+
+use approx::assert_relative_eq;
+use common::{Cloth, G, flat, joined};
+use nalgebra::{Isometry3, UnitQuaternion, Vector3};
+use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape, Step};
+
+type V3 = Vector3<f64>;
+
+/// Linear and angular momentum, and the sizes that their terms have.
+fn momenta(cloth: &Cloth) -> (V3, V3, f64, f64) {
+    let mut sums = (V3::zeros(), V3::zeros(), 0.0, 0.0);
+    for ((x, v), w) in cloth.x.iter().zip(&cloth.v).zip(&cloth.inverse_masses) {
+        let p = v / *w;
+        sums = (sums.0 + p, sums.1 + x.cross(&p), sums.2 + p.norm(), sums.3 + x.cross(&p).norm());
+    }
+    sums
+}
+
+/// Two sheets fly at each other, aslant and turning, without gravity: what repulsion, impacts and zones do comes in
+/// opposite pairs and has no torque (K11). The second time zones have to do it all.
+#[test]
+fn momentum_is_kept_when_sheets_collide() {
+    for (rounds, sweeps) in [(8, 12), (0, 0)] {
+        let sheets = joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]);
+        let parameters = Parameters { impact_rounds: rounds, sweeps, ..Parameters::default() };
+        let mut cloth = Cloth::new(&sheets, parameters, vec![]);
+        cloth.gravity = V3::zeros();
+        cloth.substeps = 1;
+        for (x, v) in cloth.x.iter().zip(&mut cloth.v) {
+            let turn = V3::new(0.0, 2.0, 1.0).cross(x);
+            *v = if x.y > 0.01 { V3::new(0.3, -3.0, 0.1) - turn } else { turn };
+        }
+        let (p, l, p_size, l_size) = momenta(&cloth);
+        let mut all = Report::default();
+        for i in 0..60 {
+            let report = cloth.step(1.0 / 960.0, &[]);
+            all.impacts += report.impacts;
+            all.contacts += report.contacts;
+            all.rigid += report.rigid;
+            assert_eq!(cloth.crossings(), 0, "step {i}");
+        }
+        assert!(all.contacts > 100 && if rounds > 0 { all.impacts > 100 } else { all.rigid > 100 }, "{all:?}");
+        let (p_end, l_end, ..) = momenta(&cloth);
+        // Rounding of some thousand impulses; K11 asks for 1e-6 and 1e-4.
+        assert!((p_end - p).norm() < 1e-12 * p_size, "{p} {p_end}");
+        assert!((l_end - l).norm() < 1e-12 * l_size, "{l} {l_end}");
+    }
+}
+
+/// A patch on a plane with friction 0.5: tan 25° = 0.466 holds, tan 29° = 0.554 slides with g (sin - 0.5 cos) (K12).
+#[test]
+fn friction_holds_below_its_angle_and_gives_way_above() {
+    for (degrees, expected) in [(25.0_f64, 0.0), (29.0, 0.4657)] {
+        let slope = Obstacle::new(Shape::HalfSpace).friction(0.5);
+        let mut cloth = Cloth::new(&flat([6, 6], [0.1, 0.1], 0.51e-3), Parameters::default(), vec![slope]);
+        let angle = degrees.to_radians();
+        cloth.gravity = G * V3::new(angle.sin(), -angle.cos(), 0.0);
+        cloth.substeps = 1;
+        let still = [Path::still(Isometry3::identity())];
+        let dt = 1.0 / 480.0;
+        let speed = |cloth: &Cloth| cloth.v.iter().map(|v| v.x).sum::<f64>() / cloth.v.len() as f64;
+        (0..240).for_each(|_| drop(cloth.step(dt, &still)));
+        let before = speed(&cloth);
+        (0..240).for_each(|_| drop(cloth.step(dt, &still)));
+        let acceleration = (speed(&cloth) - before) / 0.5;
+        if expected == 0.0 {
+            let fastest = cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max);
+            assert!(fastest < 1e-3, "creeps at {fastest} m/s");
+        } else {
+            assert_relative_eq!(acceleration, expected, max_relative = 0.02);
+        }
+    }
+}
+
+/// A sheet lies on the floor for ten seconds: nothing moves, nothing sinks, and the floor carries its weight (K13).
+#[test]
+fn cloth_comes_to_rest() {
+    let floor = Obstacle::new(Shape::HalfSpace).friction(0.5);
+    let thickness = 1e-3;
+    let mut cloth = Cloth::new(&flat([8, 8], [0.2, 0.2], 0.01), Parameters::default(), vec![floor]);
+    cloth.substeps = 1;
+    let dt = 1.0 / 240.0;
+    let mut carried = V3::zeros();
+    for i in 0..2400 {
+        cloth.step(dt, &[Path::still(Isometry3::identity())]);
+        if i >= 480 {
+            let fastest = cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max);
+            assert!(fastest < 1e-3, "{fastest} m/s after {i} steps");
+            carried += cloth.contacts.reactions().iter().map(|reaction| reaction.linear).sum::<V3>();
+        }
+        assert!(cloth.x.iter().all(|x| x.y > 0.0));
+    }
+    for x in &cloth.x {
+        assert_relative_eq!(x.y, 0.5 * thickness, max_relative = 0.01);
+    }
+    let weight = 0.2 * 0.2 * 0.2 * G;
+    assert_relative_eq!(carried / (1920.0 * dt), V3::new(0.0, -weight, 0.0), epsilon = 1e-6 * weight);
+}
+
+/// Impulses on the cloth and on what it meets are opposite, and so are their torques about the origin, whatever the
+/// obstacle; friction and a zone of held vertices included.
+#[test]
+fn reactions_are_opposite_to_impulses() {
+    let shapes = [
+        Shape::Ball { radius: 0.1 },
+        Shape::Capsule { half_length: 0.1, radius: 0.05 },
+        Shape::Cuboid { half_extents: [0.1, 0.05, 0.1] },
+        Shape::HalfSpace,
+    ];
+    for shape in shapes {
+        for impact_rounds in [8, 1] {
+            let obstacle = Obstacle::new(shape.clone()).friction(0.4).thickness(1e-3);
+            let parameters = Parameters { impact_rounds, sweeps: 4, ..Parameters::default() };
+            let mut cloth = Cloth::new(&flat([8, 8], [0.3, 0.3], 0.12), parameters, vec![obstacle]);
+            cloth.substeps = 1;
+            cloth.v.iter_mut().for_each(|v| *v = V3::new(0.4, -2.0, 0.0));
+            let dt = 1.0 / 480.0;
+            let mut pose = Isometry3::identity();
+            let mut size = 0.0;
+            for i in 0..60 {
+                let turn = UnitQuaternion::from_scaled_axis(V3::new(0.01, 0.02, 0.0));
+                let moved = Isometry3::from_parts(
+                    (pose.translation.vector + V3::new(0.0, 1e-3, 0.0)).into(),
+                    turn * pose.rotation,
+                );
+                let end = if shape == Shape::HalfSpace { pose } else { moved };
+                let begin = cloth.x.clone();
+                cloth.step(dt, &[Path::Frame { begin: pose, end }]);
+                let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
+                for reaction in cloth.contacts.reactions() {
+                    linear += reaction.linear;
+                    angular += reaction.angular + pose.translation.vector.cross(&reaction.linear);
+                }
+                for (x, p) in begin.iter().zip(cloth.contacts.impulses()) {
+                    linear += p;
+                    angular += x.cross(p);
+                    size += p.norm();
+                }
+                // Obstacles that turn are met in several intervals; impulses of later ones act where the cloth is then.
+                assert!(linear.norm() < 1e-12 * (1e-3 + size), "{shape:?} step {i}: {linear}");
+                assert!(angular.norm() < 1e-3 * size * dt + 1e-12, "{shape:?} step {i}: {angular}");
+                pose = end;
+            }
+            assert!(size > 1e-3, "{shape:?} was not met");
+        }
+    }
+}
+
+/// What a bouncing sheet keeps of its speed is the pair's restitution.
+#[test]
+fn restitution_is_that_of_the_pair() {
+    for restitution in [0.0, 0.5, 1.0] {
+        let floor = Obstacle::new(Shape::HalfSpace).restitution(restitution);
+        let mut cloth = Cloth::new(&flat([4, 4], [0.1, 0.1], 0.02), Parameters::default(), vec![floor]);
+        cloth.gravity = V3::zeros();
+        cloth.v.iter_mut().for_each(|v| v.y = -1.0);
+        (0..30).for_each(|_| drop(cloth.step(1.0 / 480.0, &[Path::still(Isometry3::identity())])));
+        for v in &cloth.v {
+            assert_relative_eq!(v.y, restitution, epsilon = 1e-6);
+        }
+    }
+}
+
+/// What is refused is named and changes nothing.
+#[test]
+fn bad_input_is_refused_by_name() {
+    let say = |result: Result<Report, partita_contact::ContactError>| result.unwrap_err().to_string();
+    assert_eq!(
+        Features::new(4, &[[0, 1, 2], [1, 2, 4]], &[]).unwrap_err().to_string(),
+        "triangle 1 names vertex 4, but there are 4 vertices"
+    );
+    assert_eq!(Features::new(4, &[[0, 1, 1]], &[]).unwrap_err().to_string(), "triangle 0 names vertex 1 twice");
+    assert_eq!(Features::new(4, &[], &[[3, 3]]).unwrap_err().to_string(), "edge 0 names vertex 3 twice");
+    let features = Features::new(3, &[[0, 1, 2]], &[]).unwrap();
+    let ball = Obstacle::new(Shape::Ball { radius: f64::NAN });
+    let error = Contacts::new(features.clone(), Parameters::default(), vec![ball]).err().unwrap();
+    assert_eq!(error.to_string(), "radius of obstacle 0 is NaN; expected a finite number above 0");
+    let parameters = Parameters { thickness: 0.0, ..Parameters::default() };
+    assert!(Contacts::new(features.clone(), parameters, vec![]).is_err());
+
+    let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
+    let begin = [V3::zeros(), V3::x(), V3::y()];
+    let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1.0; 3], paths: &[] };
+    let mut end = begin;
+    end[2].x = f64::NAN;
+    let found = say(contacts.resolve(&step, &mut end));
+    assert!(found.starts_with("vertex 2 at the end"), "{found}");
+    assert_eq!(end[0], begin[0]);
+    let mut end = begin;
+    assert!(say(contacts.resolve(&Step { dt: 0.0, ..step }, &mut end)).starts_with("time step is 0e0"));
+    assert_eq!(say(contacts.resolve(&step, &mut end[..2])), "2 positions at the end for 3 vertices");
+    let minus = say(contacts.resolve(&Step { inverse_masses: &[1.0, -1.0, 1.0], ..step }, &mut end));
+    assert_eq!(minus, "inverse mass 1 is -1e0; expected from 0 to 1e30 1/kg");
+}
+
+/// The same bits for any number of threads, and after other steps in between.
+#[test]
+fn bits_depend_on_nothing_but_the_step() {
+    let run = |threads: usize, disturb: bool| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let ball = Obstacle::new(Shape::Ball { radius: 0.1 }).friction(0.3);
+            let mut cloth = Cloth::new(&flat([16, 16], [0.4, 0.4], 0.11), Parameters::default(), vec![ball]);
+            cloth.substeps = 1;
+            let still = [Path::still(Isometry3::identity())];
+            for i in 0..120 {
+                if disturb && i % 7 == 0 {
+                    let (x, v) = (cloth.x.clone(), cloth.v.clone());
+                    cloth.v.iter_mut().for_each(|v| *v *= -3.0);
+                    cloth.step(1.0 / 480.0, &still);
+                    (cloth.x, cloth.v) = (x, v);
+                }
+                cloth.step(1.0 / 480.0, &still);
+            }
+            let bits = |of: &[V3]| {
+                of.iter().flat_map(|x| x.iter().map(|c| c.to_bits()).collect::<Vec<_>>()).collect::<Vec<_>>()
+            };
+            (bits(&cloth.x), bits(&cloth.v))
+        })
+    };
+    let one = run(1, false);
+    for (threads, disturb) in [(1, true), (2, false), (7, true)] {
+        assert!(run(threads, disturb) == one, "{threads} threads, {disturb}");
+    }
+}
