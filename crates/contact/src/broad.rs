@@ -11,7 +11,7 @@ use parry3d_f64::{
 
 use crate::{
     distance::Kind,
-    features::{Leaf, pairs},
+    features::{Leaf, Shape},
 };
 
 type V3 = Vector3<f64>;
@@ -59,6 +59,7 @@ impl Bounds {
 #[derive(Default)]
 pub(crate) struct Tree {
     leaves: Vec<(Leaf, u32)>,
+    bounds: Vec<Bounds>,
     tree: Bvh,
     refits: u32,
 }
@@ -73,17 +74,25 @@ impl Tree {
 
     /// To boxes of the vertices.
     pub fn fit(&mut self, boxes: &[Bounds]) {
-        let bounds = |&(leaf, first): &(Leaf, u32)| Bounds::of(boxes, &leaf.vertices.map(|v| v + first)).aabb();
+        self.bounds.clear();
+        let of = |&(leaf, first): &(Leaf, u32)| Bounds::of(boxes, &leaf.vertices.map(|v| v + first));
+        self.bounds.extend(self.leaves.iter().map(of));
         if self.refits >= REFITS {
-            self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, self.leaves.iter().map(bounds).enumerate());
+            let bounds = self.bounds.iter().map(Bounds::aabb).enumerate();
+            self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, bounds);
             self.refits = 0;
             return;
         }
-        for (number, leaf) in (0..).zip(&self.leaves) {
-            self.tree.insert_or_update_partially(bounds(leaf), number, 0.0);
+        for (number, bounds) in (0..).zip(&self.bounds) {
+            self.tree.insert_or_update_partially(bounds.aabb(), number, 0.0);
         }
         self.tree.refit_without_opt();
         self.refits += 1;
+    }
+
+    fn leaf(&self, number: u64) -> (&Leaf, u32, &Bounds) {
+        let (leaf, first) = &self.leaves[number as usize];
+        (leaf, *first, &self.bounds[number as usize])
     }
 }
 
@@ -98,7 +107,8 @@ pub(crate) struct Pair {
 #[derive(Default)]
 pub(crate) struct Search {
     workspace: BvhWorkspace,
-    met: Vec<[u32; 2]>,
+    /// Two leaves' numbers in one, which sort faster.
+    met: Vec<u64>,
 }
 
 impl Search {
@@ -106,35 +116,60 @@ impl Search {
     pub fn within(&mut self, tree: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
         self.met.clear();
         let met = &mut self.met;
-        tree.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut |a, b| met.push([a.min(b), a.max(b)]));
-        met.sort_unstable();
-        for &[a, b] in met.iter() {
-            tell(&tree.leaves[a as usize], &tree.leaves[b as usize], boxes, out);
-        }
+        let mut meet = |a: u32, b: u32| met.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
+        tree.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut meet);
+        self.tell(tree, tree, boxes, out);
     }
 
     /// Pairs of features, one of each tree, whose boxes meet.
     pub fn between(&mut self, one: &Tree, other: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
+        self.met.clear();
         if one.leaves.is_empty() || other.leaves.is_empty() {
             return;
         }
-        self.met.clear();
-        self.met.extend(one.tree.leaf_pairs(&other.tree, |a, b| a.intersects(b)).map(|(a, b)| [a, b]));
+        let meeting = one.tree.leaf_pairs(&other.tree, |a, b| a.intersects(b));
+        self.met.extend(meeting.map(|(a, b)| u64::from(a) << 32 | u64::from(b)));
+        self.tell(one, other, boxes, out);
+    }
+
+    /// The pairs of features of the leaves that met, in their order, those whose own boxes meet.
+    fn tell(&mut self, one: &Tree, other: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
         self.met.sort_unstable();
-        for &[a, b] in &self.met {
-            tell(&one.leaves[a as usize], &other.leaves[b as usize], boxes, out);
+        for &both in &self.met {
+            pairs(one.leaf(both >> 32), other.leaf(both & u64::from(u32::MAX)), boxes, out);
         }
     }
 }
 
-/// The pairs of two leaves, those whose own boxes meet.
-fn tell(&(a, a_first): &(Leaf, u32), &(b, b_first): &(Leaf, u32), boxes: &[Bounds], out: &mut Vec<Pair>) {
-    pairs(&a, a_first, &b, b_first, |kind, vertices| {
-        let split = if kind == Kind::PointTriangle { 1 } else { 2 };
-        if Bounds::of(boxes, &vertices[..split]).meets(&Bounds::of(boxes, &vertices[split..])) {
-            out.push(Pair { kind, vertices });
+/// The pairs of features of two leaves, vertices numbered from the second of each. Pairs that share a vertex are none. A
+/// point without an edge meets lone edges and points as an edge of no length; triangles meet it as a point, so that their
+/// edges need not.
+fn pairs(a: (&Leaf, u32, &Bounds), b: (&Leaf, u32, &Bounds), boxes: &[Bounds], out: &mut Vec<Pair>) {
+    for ((points, first, _), (triangle, other, bounds)) in [(a, b), (b, a)] {
+        if triangle.shape == Shape::Triangle {
+            let [i, j, k] = triangle.vertices.map(|v| v + other);
+            for p in points.points().map(|p| p + first).filter(|&p| p != i && p != j && p != k) {
+                if boxes[p as usize].meets(bounds) {
+                    out.push(Pair { kind: Kind::PointTriangle, vertices: [p, i, j, k] });
+                }
+            }
         }
-    });
+    }
+    let covered = |point: &Leaf, other: &Leaf| point.shape == Shape::Point && other.shape == Shape::Triangle;
+    if covered(a.0, b.0) || covered(b.0, a.0) {
+        return;
+    }
+    let edge = |[i, j]: [u32; 2], first: u32| {
+        let ends = [i + first, j + first];
+        (ends, Bounds::of(boxes, &ends))
+    };
+    for (e, bounds) in a.0.edges().map(|ends| edge(ends, a.1)).filter(|(_, bounds)| bounds.meets(b.2)) {
+        for (f, other) in b.0.edges().map(|ends| edge(ends, b.1)) {
+            if bounds.meets(&other) && !e.contains(&f[0]) && !e.contains(&f[1]) {
+                out.push(Pair { kind: Kind::EdgeEdge, vertices: [e[0], e[1], f[0], f[1]] });
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a surface is made of: points, edges, triangles, each of them in one place only.
 
-use crate::{ContactError, distance::Kind};
+use crate::ContactError;
 
 /// The points, edges and triangles of one or several surfaces over the same vertices.
 ///
@@ -36,11 +36,11 @@ pub(crate) enum Shape {
 }
 
 impl Leaf {
-    fn points(&self) -> impl Iterator<Item = u32> {
+    pub fn points(&self) -> impl Iterator<Item = u32> {
         (0..3).filter(|k| self.points >> k & 1 == 1).map(|k| self.vertices[k])
     }
 
-    fn edges(&self) -> impl Iterator<Item = [u32; 2]> {
+    pub fn edges(&self) -> impl Iterator<Item = [u32; 2]> {
         (0..3).filter(|k| self.edges >> k & 1 == 1).map(|k| [self.vertices[k], self.vertices[(k + 1) % 3]])
     }
 }
@@ -128,32 +128,5 @@ impl Features {
 
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.leaves
-    }
-}
-
-/// Calls `tell` for each pair of features of two leaves, vertices of the first numbered from `a_first`, of the second from
-/// `b_first`. Pairs that share a vertex are none. A point without an edge meets lone edges and points as an edge of no
-/// length; triangles meet it as a point, so that their edges need not.
-pub(crate) fn pairs(a: &Leaf, a_first: u32, b: &Leaf, b_first: u32, mut tell: impl FnMut(Kind, [u32; 4])) {
-    let mut point_triangle = |points: &Leaf, first: u32, triangle: &Leaf, other: u32| {
-        if triangle.shape == Shape::Triangle {
-            let [i, j, k] = triangle.vertices.map(|v| v + other);
-            for p in points.points().map(|p| p + first).filter(|&p| p != i && p != j && p != k) {
-                tell(Kind::PointTriangle, [p, i, j, k]);
-            }
-        }
-    };
-    point_triangle(a, a_first, b, b_first);
-    point_triangle(b, b_first, a, a_first);
-    let covered = |point: &Leaf, other: &Leaf| point.shape == Shape::Point && other.shape == Shape::Triangle;
-    if covered(a, b) || covered(b, a) {
-        return;
-    }
-    for [i, j] in a.edges().map(|e| e.map(|v| v + a_first)) {
-        for [k, l] in b.edges().map(|e| e.map(|v| v + b_first)) {
-            if i != k && i != l && j != k && j != l {
-                tell(Kind::EdgeEdge, [i, j, k, l]);
-            }
-        }
     }
 }

@@ -30,6 +30,10 @@ pub struct Report {
     pub rigid: usize,
     /// Vertices of zones that moved with the obstacle or the pins that they touch, since nothing less kept them apart.
     pub held: usize,
+    /// Seconds in all, and by stage.
+    pub seconds: f64,
+    /// place, boxes+pairs, repel, impacts, zones
+    pub stages: [f64; 6],
     /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
     pub pinched: Vec<u32>,
 }

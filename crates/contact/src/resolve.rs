@@ -8,7 +8,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
 use crate::{
-    ContactError, Features, Obstacle, Parameters, Path, Reaction, Report,
+    ContactError, Features, Kind, Obstacle, Parameters, Path, Reaction, Report,
     broad::{Bounds, Pair, Search, Tree},
     ccd::{Impact, impact_from},
     distance::{Nearest, nearest},
@@ -24,13 +24,14 @@ type V3 = Vector3<f64>;
 const INTERVALS: usize = 256;
 
 /// Pairs farther apart than the thickness by this much of it are contacts too, which may close by that.
-const AHEAD: f64 = 1.0;
+const AHEAD: f64 = 0.25;
 
 /// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2).
 const PART: f64 = 0.1;
 
-/// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses.
-const MARGIN: f64 = 0.5;
+/// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
+/// after a step where one did, less after one where none did. Too much or too little costs time and changes nothing.
+const MARGINS: [f64; 2] = [0.25, 4.0];
 
 /// A surface, all that it can meet, and the memory that a step needs.
 ///
@@ -70,6 +71,7 @@ pub(crate) struct Work {
     pub meetings: Vec<Meeting>,
     owner: Vec<u32>,
     present: Vec<bool>,
+    margin: f64,
     boxes: Vec<Bounds>,
     cloth: Tree,
     others: Tree,
@@ -80,6 +82,8 @@ pub(crate) struct Work {
     pub contacts: Vec<Contact>,
     spins: Vec<Spin>,
     pub changed: Vec<bool>,
+    speeds: Vec<f64>,
+    pub widened: f64,
     velocities: Vec<V3>,
     impulses: Vec<V3>,
     pub reactions: Vec<Reaction>,
@@ -157,11 +161,28 @@ impl Contacts {
         let dt = step.dt / intervals as f64;
         for interval in 0..intervals {
             let part = [interval, interval + 1].map(|k| k as f64 / intervals as f64);
+            let clock = std::time::Instant::now();
+            let mut last = 0.0;
+            let mut lap = |k: usize, report: &mut Report| {
+                let now = clock.elapsed().as_secs_f64();
+                report.stages[k] += now - last;
+                report.seconds += now - last;
+                last = now;
+            };
             self.place(step.paths, part, dt);
+            lap(0, &mut report);
             self.find_pairs(true);
+            lap(1, &mut report);
             self.repel(&mut report, dt);
-            self.stop_impacts(&mut report, dt);
-            zones::move_as_one(self, &mut report, dt);
+            lap(2, &mut report);
+            let clear = self.stop_impacts(&mut report, dt);
+            lap(3, &mut report);
+            if !clear {
+                zones::move_as_one(self, &mut report, dt);
+            }
+            lap(4, &mut report);
+            report.stages[5] = self.work.widened / 100.0;
+            self.work.widened = 0.0;
             self.book(dt);
             let work = &mut self.work;
             for k in 0..n {
@@ -312,7 +333,9 @@ impl Contacts {
     /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
     /// else the boxes grow by where they go now.
     fn find_pairs(&mut self, anew: bool) {
-        let margin = MARGIN * self.parameters.thickness;
+        let [least, most] = MARGINS;
+        self.work.margin = if anew { 0.95 * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
+        let margin = self.work.margin * self.parameters.thickness;
         if anew {
             self.work.boxes.clear();
         }
@@ -373,7 +396,7 @@ impl Contacts {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
                 // Not those that will stay well apart; should others push them together, that is an impact.
                 let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));
-                if gap - closing < 1.25 * meeting.thickness {
+                if gap - closing < (1.0 + AHEAD) * meeting.thickness {
                     contacts.push(contact);
                 }
             }
@@ -481,10 +504,12 @@ impl Contacts {
     }
 
     /// \[BFA02\] section 7.3: what would still pass through each other gets a contact where it first touches.
-    fn stop_impacts(&mut self, report: &mut Report, dt: f64) {
+    /// Whether nothing is left that would.
+    fn stop_impacts(&mut self, report: &mut Report, dt: f64) -> bool {
         for _ in 0..self.parameters.impact_rounds {
-            self.widen();
-            self.find_impacts();
+            if self.is_clear() {
+                return true;
+            }
             let before = self.work.contacts.len();
             for k in 0..self.work.pairs.len() {
                 let Some(impact) = self.work.impacts[k] else { continue };
@@ -494,14 +519,18 @@ impl Contacts {
                 self.work.contacts.extend(contact);
             }
             self.add_spins(before);
-            let found = self.work.contacts.len() - before;
-            if found == 0 {
-                break;
-            }
             report.rounds += 1;
-            report.impacts += found;
+            report.impacts += self.work.contacts.len() - before;
             self.note_changes(|contacts| contacts.sweeps());
         }
+        self.is_clear()
+    }
+
+    /// Whether nothing collides on its way; what does is in [`Contacts::colliding`].
+    pub(crate) fn is_clear(&mut self) -> bool {
+        self.widen();
+        self.find_impacts();
+        self.work.impacts.iter().all(Option::is_none)
     }
 
     /// Marks the vertices whose way `change` changes.
@@ -515,7 +544,7 @@ impl Contacts {
     }
 
     /// Looks for pairs again if a vertex left its box.
-    pub(crate) fn widen(&mut self) {
+    fn widen(&mut self) {
         let cloth = self.features.vertices();
         let reach = self.reach(0);
         let left = |k: usize| {
@@ -523,13 +552,24 @@ impl Contacts {
             !bounds.contains(&end.add_scalar(reach)) || !bounds.contains(&end.add_scalar(-reach))
         };
         if (0..cloth).any(|k| self.work.changed[k] && left(k)) {
+            self.work.widened += 1.0;
             self.find_pairs(false);
         }
     }
 
+    /// How far each vertex goes relative to the cloth's mean, which is cheap to compare with a gap.
+    fn measure_speeds(&mut self) {
+        let cloth = self.features.vertices();
+        let work = &mut self.work;
+        let mean = work.u[..cloth].iter().sum::<V3>() / cloth.max(1) as f64;
+        work.speeds.clear();
+        work.speeds.extend(work.u.iter().map(|u| (u - mean).norm()));
+    }
+
     /// Impacts of all pairs with a vertex that changed its way; none for the others, which have been found free.
-    pub(crate) fn find_impacts(&mut self) {
+    fn find_impacts(&mut self) {
         let mut impacts = std::mem::take(&mut self.work.impacts);
+        self.measure_speeds();
         let work = &self.work;
         let of = |(pair, near): (&Pair, &Nearest)| {
             if !pair.vertices.iter().any(|&v| work.changed[v as usize]) {
@@ -542,6 +582,11 @@ impl Contacts {
                 return None;
             }
             let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
+            let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
+            let split = if pair.kind == Kind::PointTriangle { 1 } else { 2 };
+            if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
+                return None;
+            }
             let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
             impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
         };

@@ -55,14 +55,9 @@ struct Zone {
     carriers: Vec<Carrier>,
 }
 
-/// Joins what still collides, until nothing does.
+/// Joins what has been found to collide, until nothing does.
 pub(crate) fn move_as_one(all: &mut Contacts, report: &mut Report, dt: f64) {
-    all.widen();
-    all.find_impacts();
     let mut joined: BTreeSet<Pair> = all.colliding().collect();
-    if joined.is_empty() {
-        return;
-    }
     let n = all.features.vertices();
     let before = all.work.u[..n].to_vec();
     let mut zones = zones_of(all, &joined);
@@ -71,8 +66,9 @@ pub(crate) fn move_as_one(all: &mut Contacts, report: &mut Report, dt: f64) {
             all.work.u[..n].copy_from_slice(&before);
             zones.iter().for_each(|zone| zone.go(&all.work.x, &all.work.w, &mut all.work.u));
         });
-        all.widen();
-        all.find_impacts();
+        if all.is_clear() {
+            break;
+        }
         joined.extend(all.colliding());
         let larger = zones_of(all, &joined);
         // What collides within a zone is between carriers that leave it no room: there is no more to be had.
