@@ -5,7 +5,9 @@
 
 use nalgebra::{Isometry3, Vector3};
 
-use crate::{ContactError, Features};
+use parry3d_f64::shape::TriMesh;
+
+use crate::{ContactError, Features, inside::solid};
 
 type V3 = Vector3<f64>;
 
@@ -104,7 +106,7 @@ impl Path<'_> {
 }
 
 /// An obstacle's features.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Core {
     pub features: Features,
     /// In the frame's axes `[m]`.
@@ -113,6 +115,8 @@ pub(crate) struct Core {
     pub radius: f64,
     /// The farthest vertex from the frame's origin `[m]`.
     pub extent: f64,
+    /// Of a box or closed mesh, what is in and what is out.
+    pub solid: Option<TriMesh>,
 }
 
 impl Core {
@@ -161,7 +165,8 @@ impl Core {
             }
         };
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
-        Ok(Self { features, vertices, radius, extent })
+        let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
+        Ok(Self { features, vertices, radius, extent, solid })
     }
 }
 

@@ -8,7 +8,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
 use crate::{
-    ContactError, Features, Kind, Obstacle, Parameters, Path, Reaction, Report,
+    ContactError, Features, Kind, Obstacle, Parameters, Path, Reaction, Report, State,
     broad::{Bounds, Pair, Search, Tree},
     ccd::{Impact, impact_from},
     distance::{Nearest, nearest},
@@ -27,7 +27,7 @@ const INTERVALS: usize = 256;
 const AHEAD: f64 = 0.25;
 
 /// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2).
-const PART: f64 = 0.1;
+pub(crate) const PART: f64 = 0.1;
 
 /// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
 /// after a step where one did, less after one where none did. Too much or too little costs time and changes nothing.
@@ -98,8 +98,6 @@ pub(crate) struct Meeting {
     pub thickness: f64,
     pub friction: f64,
     pub restitution: f64,
-    /// A half-space: what is behind the triangle is inside.
-    pub solid: bool,
 }
 
 impl Contacts {
@@ -125,7 +123,6 @@ impl Contacts {
                 thickness: 0.5 * parameters.thickness + obstacle.thickness,
                 friction: obstacle.friction,
                 restitution: obstacle.restitution,
-                solid: obstacle.shape == Shape::HalfSpace,
             });
         }
         Ok(Self { parameters, features, obstacles, work })
@@ -142,7 +139,7 @@ impl Contacts {
     ///
     /// # Errors
     /// Names what is not finite, out of range or of the wrong length; `end` is as it was.
-    pub fn resolve(&mut self, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
+    pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
         self.check(step, end)?;
         let mut report = Report::default();
         let n = self.features.vertices();
@@ -173,12 +170,12 @@ impl Contacts {
             lap(0, &mut report);
             self.find_pairs(true);
             lap(1, &mut report);
-            self.repel(&mut report, dt);
+            self.repel(state, &mut report, dt);
             lap(2, &mut report);
-            let clear = self.stop_impacts(&mut report, dt);
+            let clear = self.stop_impacts(state, &mut report, dt);
             lap(3, &mut report);
             if !clear {
-                zones::move_as_one(self, &mut report, dt);
+                zones::move_as_one(self, state, &mut report, dt);
             }
             lap(4, &mut report);
             report.stages[5] = self.work.widened / 100.0;
@@ -377,14 +374,14 @@ impl Contacts {
                 thickness: self.parameters.thickness,
                 friction: self.parameters.friction,
                 restitution: 0.0,
-                solid: false,
             },
         }
     }
 
     /// \[BFA02\] section 7.2: what is near at the begin.
-    fn repel(&mut self, report: &mut Report, dt: f64) {
+    fn repel(&mut self, state: &mut State, report: &mut Report, dt: f64) {
         self.work.contacts.clear();
+        self.lead_out(state);
         report.pairs += self.work.pairs.len();
         let cloth = self.features.vertices();
         let mut contacts = std::mem::take(&mut self.work.contacts);
@@ -392,7 +389,7 @@ impl Contacts {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
-            if gap < (1.0 + AHEAD) * meeting.thickness || meeting.solid && self.inside(pair, near) {
+            if gap < (1.0 + AHEAD) * meeting.thickness && !self.is_inside(state, pair, obstacle) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
                 // Not those that will stay well apart; should others push them together, that is an impact.
                 let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));
@@ -409,12 +406,6 @@ impl Contacts {
         self.sweeps();
     }
 
-    /// Whether the point of a pair with a half-space is behind its triangle.
-    fn inside(&self, pair: &Pair, near: &Nearest) -> bool {
-        let [_, a, b, c] = pair.vertices.map(|v| self.work.x[v as usize]);
-        (b - a).cross(&(c - a)).dot(&near.offset) < 0.0
-    }
-
     /// A contact of a pair whose nearest points are such, at the begin or at an impact.
     fn contact(
         &self,
@@ -426,10 +417,7 @@ impl Contacts {
     ) -> Option<Contact> {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
-        let mut n = near.offset.try_normalize(0.0)?;
-        if meeting.solid && self.inside(&pair, near) {
-            n = -n;
-        }
+        let n = near.offset.try_normalize(0.0)?;
         // How far apart the same places are along n at the begin.
         let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
         let lacking = meeting.thickness - apart;
@@ -505,9 +493,9 @@ impl Contacts {
 
     /// \[BFA02\] section 7.3: what would still pass through each other gets a contact where it first touches.
     /// Whether nothing is left that would.
-    fn stop_impacts(&mut self, report: &mut Report, dt: f64) -> bool {
+    fn stop_impacts(&mut self, state: &State, report: &mut Report, dt: f64) -> bool {
         for _ in 0..self.parameters.impact_rounds {
-            if self.is_clear() {
+            if self.is_clear(state) {
                 return true;
             }
             let before = self.work.contacts.len();
@@ -523,13 +511,13 @@ impl Contacts {
             report.impacts += self.work.contacts.len() - before;
             self.note_changes(|contacts| contacts.sweeps());
         }
-        self.is_clear()
+        self.is_clear(state)
     }
 
     /// Whether nothing collides on its way; what does is in [`Contacts::colliding`].
-    pub(crate) fn is_clear(&mut self) -> bool {
+    pub(crate) fn is_clear(&mut self, state: &State) -> bool {
         self.widen();
-        self.find_impacts();
+        self.find_impacts(state);
         self.work.impacts.iter().all(Option::is_none)
     }
 
@@ -567,7 +555,7 @@ impl Contacts {
     }
 
     /// Impacts of all pairs with a vertex that changed its way; none for the others, which have been found free.
-    fn find_impacts(&mut self) {
+    fn find_impacts(&mut self, state: &State) {
         let mut impacts = std::mem::take(&mut self.work.impacts);
         self.measure_speeds();
         let work = &self.work;
@@ -575,10 +563,11 @@ impl Contacts {
             if !pair.vertices.iter().any(|&v| work.changed[v as usize]) {
                 return None;
             }
-            let meeting = self.meeting(self.obstacle(pair));
+            let obstacle = self.obstacle(pair);
+            let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
             // Already inside: led out by its contact, and nothing to be kept from.
-            if gap <= 0.0 || meeting.solid && self.inside(pair, near) {
+            if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
                 return None;
             }
             let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use crate::{Reaction, Report, broad::Pair, resolve::Contacts};
+use crate::{Reaction, Report, State, broad::Pair, resolve::Contacts};
 
 type V3 = Vector3<f64>;
 
@@ -56,7 +56,7 @@ struct Zone {
 }
 
 /// Joins what has been found to collide, until nothing does.
-pub(crate) fn move_as_one(all: &mut Contacts, report: &mut Report, dt: f64) {
+pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Report, dt: f64) {
     let mut joined: BTreeSet<Pair> = all.colliding().collect();
     let n = all.features.vertices();
     let before = all.work.u[..n].to_vec();
@@ -66,7 +66,7 @@ pub(crate) fn move_as_one(all: &mut Contacts, report: &mut Report, dt: f64) {
             all.work.u[..n].copy_from_slice(&before);
             zones.iter().for_each(|zone| zone.go(&all.work.x, &all.work.w, &mut all.work.u));
         });
-        if all.is_clear() {
+        if all.is_clear(state) {
             break;
         }
         joined.extend(all.colliding());
@@ -89,6 +89,7 @@ pub(crate) fn move_as_one(all: &mut Contacts, report: &mut Report, dt: f64) {
         }
         zone.book(all, &before, dt);
     }
+    all.note_inside(state, &report.pinched);
     report.pinched.sort_unstable();
     report.pinched.dedup();
 }

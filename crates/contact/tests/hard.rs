@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Cloth, flat};
+use common::{Cloth, flat, joined};
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape, crosses};
 use partita_mesh::Mesh;
@@ -134,4 +134,56 @@ fn a_ribbon_piles_up() {
         assert_eq!(cloth.crossings(), 0, "step {i}");
         assert!(cloth.x.iter().all(|x| x.y > 0.0), "step {i}");
     }
+}
+
+/// Plates that close to less than the layers need: there is no solution, so cloth may be in the plates, but not in itself;
+/// it is named, stays finite and slow, and is well again when the plates open.
+#[test]
+fn what_is_pinched_is_named_and_recovers() {
+    let t = 2e-3;
+    let layers: Vec<Mesh> = (0..3).map(|k| flat([10, 10], [0.2, 0.2], 1.01 * t * (f64::from(k) + 1.0))).collect();
+    let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.15, 0.05, 0.15] }).friction(0.3);
+    let parameters = Parameters { thickness: t, ..Parameters::default() };
+    let mut cloth = Cloth::new(&joined(&layers), parameters, vec![plate.clone(), plate]);
+    let dt = 1.0 / 240.0;
+    let gap = |i: i32| {
+        let s = f64::from(i) / 240.0;
+        // Closes until the plates meet, stays, opens.
+        if s < 0.5 {
+            0.02 * (0.5 - s) / 0.5
+        } else if s < 0.7 {
+            0.0
+        } else {
+            (s - 0.7) * 0.1
+        }
+    };
+    let mut pinched = 0;
+    for i in 0..360 {
+        let below = Path::still(Isometry3::translation(0.0, -0.05, 0.0));
+        let pose = |i| Isometry3::translation(0.0, 0.05 + gap(i), 0.0);
+        let report = cloth.step(dt, &[below, Path::Frame { begin: pose(i), end: pose(i + 1) }]);
+        pinched += report.pinched.len();
+        let fast = cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max);
+        if i % 10 == 0 {
+            let low = cloth.x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
+            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
+            println!(
+                "{i} gap {:.4} low {low:.4} high {high:.4} fast {fast:.3} rounds {} impacts {} rigid {} held {} pinched {} crossings {}",
+                gap(i + 1),
+                report.rounds,
+                report.impacts,
+                report.rigid,
+                report.held,
+                report.pinched.len(),
+                cloth.crossings()
+            );
+        }
+        assert_eq!(cloth.crossings(), 0, "step {i}");
+        assert!(fast < 3.0, "step {i}: {fast} m/s");
+        if i > 300 {
+            assert!(report.pinched.is_empty());
+            assert!(cloth.x.iter().all(|x| x.y > 0.0 && x.y < gap(i + 1)), "step {i}");
+        }
+    }
+    assert!(pinched > 0);
 }

@@ -5,7 +5,7 @@ mod common;
 use approx::assert_relative_eq;
 use common::{Cloth, G, flat, joined};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
-use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape, Step};
+use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape, State, Step};
 
 type V3 = Vector3<f64>;
 
@@ -181,18 +181,19 @@ fn bad_input_is_refused_by_name() {
     let parameters = Parameters { thickness: 0.0, ..Parameters::default() };
     assert!(Contacts::new(features.clone(), parameters, vec![]).is_err());
 
+    let mut state = State::default();
     let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
     let begin = [V3::zeros(), V3::x(), V3::y()];
     let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1.0; 3], paths: &[] };
     let mut end = begin;
     end[2].x = f64::NAN;
-    let found = say(contacts.resolve(&step, &mut end));
+    let found = say(contacts.resolve(&mut state, &step, &mut end));
     assert!(found.starts_with("vertex 2 at the end"), "{found}");
     assert_eq!(end[0], begin[0]);
     let mut end = begin;
-    assert!(say(contacts.resolve(&Step { dt: 0.0, ..step }, &mut end)).starts_with("time step is 0e0"));
-    assert_eq!(say(contacts.resolve(&step, &mut end[..2])), "2 positions at the end for 3 vertices");
-    let minus = say(contacts.resolve(&Step { inverse_masses: &[1.0, -1.0, 1.0], ..step }, &mut end));
+    assert!(say(contacts.resolve(&mut state, &Step { dt: 0.0, ..step }, &mut end)).starts_with("time step is 0e0"));
+    assert_eq!(say(contacts.resolve(&mut state, &step, &mut end[..2])), "2 positions at the end for 3 vertices");
+    let minus = say(contacts.resolve(&mut state, &Step { inverse_masses: &[1.0, -1.0, 1.0], ..step }, &mut end));
     assert_eq!(minus, "inverse mass 1 is -1e0; expected from 0 to 1e30 1/kg");
 }
 

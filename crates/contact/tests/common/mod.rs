@@ -2,7 +2,7 @@
 //! what is tested.
 
 use nalgebra::Vector3;
-use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Step, crossings};
+use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, State, Step, crossings};
 use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
@@ -33,6 +33,7 @@ pub struct Cloth {
     pub v: Vec<V3>,
     pub inverse_masses: Vec<f64>,
     pub contacts: Contacts,
+    pub state: State,
     /// Ends, rest length, share of the stiffness that a step allows.
     springs: Vec<(usize, usize, f64, f64)>,
     pub gravity: V3,
@@ -59,6 +60,7 @@ impl Cloth {
             inverse_masses: masses.iter().map(|m| 1.0 / m).collect(),
             contacts: Contacts::new(features, parameters, obstacles).unwrap(),
             springs: along.chain(across).collect(),
+            state: State::default(),
             gravity: V3::new(0.0, -G, 0.0),
             substeps: 4,
             x,
@@ -94,7 +96,7 @@ impl Cloth {
             }
         }
         let step = Step { dt, begin: &self.x, inverse_masses: &self.inverse_masses, paths };
-        let report = self.contacts.resolve(&step, &mut end).unwrap();
+        let report = self.contacts.resolve(&mut self.state, &step, &mut end).unwrap();
         for (k, impulse) in self.contacts.impulses().iter().enumerate() {
             self.v[k] += self.inverse_masses[k] * impulse;
         }

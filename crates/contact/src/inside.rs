@@ -1,0 +1,132 @@
+//! What is inside an obstacle: it was there at first, or was pinched in there, and has to come out.
+//!
+//! A path tells no inside from outside, so this is state: which vertices are inside which obstacle. They are led out to the
+//! nearest place of its surface, slowly, and while they are inside nothing else keeps their features from that obstacle.
+//! Solids that turn out to be so: balls and capsules by their radius, half-spaces, boxes, and closed meshes with a frame.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use parry3d_f64::{
+    math::Vector,
+    query::PointQuery,
+    shape::{TriMesh, TriMeshFlags},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Path, Shape,
+    broad::Pair,
+    distance::Kind,
+    obstacle::Core,
+    resolve::{Contacts, PART},
+    respond::Contact,
+};
+
+type V3 = Vector3<f64>;
+
+/// What a step depends on besides its arguments. The default: nothing is inside anything.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct State {
+    /// Vertex and obstacle, in order.
+    inside: Vec<[u32; 2]>,
+}
+
+impl State {
+    /// Vertices inside obstacles, each with the number of the obstacle, in order.
+    pub fn inside(&self) -> &[[u32; 2]] {
+        &self.inside
+    }
+
+    pub(crate) fn holds(&self, vertex: u32, obstacle: u32) -> bool {
+        self.inside.binary_search(&[vertex, obstacle]).is_ok()
+    }
+}
+
+/// The surface of a closed mesh, with which side is out.
+pub(crate) fn solid(vertices: &[V3], triangles: &[[u32; 3]]) -> Option<TriMesh> {
+    let mut runs: Vec<_> = triangles.iter().flat_map(|&[a, b, c]| [(a, b), (b, c), (c, a)]).collect();
+    let mut back: Vec<_> = runs.iter().map(|&(a, b)| (b, a)).collect();
+    runs.sort_unstable();
+    back.sort_unstable();
+    let closed = runs == back && runs.windows(2).all(|two| two[0] != two[1]);
+    let points = || vertices.iter().map(|v| Vector::new(v.x, v.y, v.z)).collect();
+    closed.then(|| TriMesh::with_flags(points(), triangles.to_vec(), TriMeshFlags::ORIENTED).ok())?
+}
+
+impl Core {
+    /// Of a point inside, in the frame's axes, the nearest place of the surface.
+    fn way_out(&self, shape: &Shape, x: &V3) -> Option<V3> {
+        if *shape == Shape::HalfSpace {
+            return (x.y < 0.0).then(|| V3::new(x.x, 0.0, x.z));
+        }
+        let found = self.solid.as_ref()?.project_local_point(Vector::new(x.x, x.y, x.z), false);
+        found.is_inside.then(|| V3::new(found.point.x, found.point.y, found.point.z))
+    }
+}
+
+impl Contacts {
+    /// Which vertices of a surface at `x` `[m]` are inside obstacles, where these are at the begin of `paths`.
+    pub fn look(&self, x: &[V3], paths: &[Path<'_>]) -> State {
+        let mut inside = vec![];
+        for (number, (path, (obstacle, core))) in (0..).zip(paths.iter().zip(&self.obstacles)) {
+            let Path::Frame { begin, .. } = path else { continue };
+            let is_inside = |x: &V3| core.way_out(&obstacle.shape, &local(begin, x)).is_some();
+            inside.extend((0..).zip(x).filter(|(_, x)| is_inside(x)).map(|(vertex, _)| [vertex, number]));
+        }
+        inside.sort_unstable();
+        State { inside }
+    }
+
+    /// Keeps those that still are inside, and pushes contacts that lead them out.
+    pub(crate) fn lead_out(&mut self, state: &mut State) {
+        state.inside.retain(|&[vertex, number]| {
+            let (obstacle, core) = &self.obstacles[number as usize];
+            let Some([begin, end]) = &self.work.poses[number as usize] else { return false };
+            let x = self.work.x[vertex as usize];
+            let Some(out) = core.way_out(&obstacle.shape, &local(begin, &x)) else { return false };
+            let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
+            let depth = (place - x).norm();
+            let meeting = self.work.meetings[number as usize];
+            // On the surface itself no direction is known; the next step knows more.
+            if let Some(n) = (place - x).try_normalize(0.0) {
+                self.work.contacts.push(Contact {
+                    pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
+                    obstacle: Some(number),
+                    spin: None,
+                    weights: [1.0, 0.0, 0.0, 0.0],
+                    n,
+                    drift: place - then,
+                    least: PART * (depth + meeting.thickness).min(meeting.thickness),
+                    friction: meeting.friction,
+                    push: 0.0,
+                    drag: V3::zeros(),
+                });
+            }
+            true
+        });
+    }
+
+    /// Whether a pair is of an obstacle and of a feature with a vertex inside it.
+    pub(crate) fn is_inside(&self, state: &State, pair: &Pair, obstacle: Option<u32>) -> bool {
+        let Some(obstacle) = obstacle.filter(|_| !state.inside.is_empty()) else { return false };
+        pair.vertices.iter().any(|&v| state.holds(v, obstacle))
+    }
+
+    /// Adds those of `vertices` that are inside an obstacle at the end of the interval.
+    pub(crate) fn note_inside(&self, state: &mut State, vertices: &[u32]) {
+        for (number, (poses, (obstacle, core))) in (0..).zip(self.work.poses.iter().zip(&self.obstacles)) {
+            let Some([_, end]) = poses else { continue };
+            for &vertex in vertices {
+                let x = self.work.x[vertex as usize] + self.work.u[vertex as usize];
+                if core.way_out(&obstacle.shape, &local(end, &x)).is_some() {
+                    state.inside.push([vertex, number]);
+                }
+            }
+        }
+        state.inside.sort_unstable();
+        state.inside.dedup();
+    }
+}
+
+fn local(pose: &Isometry3<f64>, x: &V3) -> V3 {
+    pose.inverse_transform_point(&Point3::from(*x)).coords
+}
