@@ -63,7 +63,7 @@ pub(crate) fn impact_from(
     let enough = slack.min(LEFT * gap);
     let mut time = 0.0;
     for _ in 0..ADVANCES {
-        if !(gap > enough) || !(gap > 0.0) {
+        if gap <= enough || gap <= 0.0 {
             return Some(Impact { time, nearest: near });
         }
         // All the way while nothing has been found, else short of touching.

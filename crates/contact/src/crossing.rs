@@ -19,7 +19,7 @@ pub fn crosses(segment: [&V3; 2], triangle: [&V3; 3]) -> bool {
     let [p, q] = segment;
     let [a, b, c] = triangle;
     let (from, to) = (side(a, b, c, p), side(a, b, c, q));
-    if !(from * to < 0.0) {
+    if from * to >= 0.0 {
         return false;
     }
     let turns = [side(p, q, a, b), side(p, q, b, c), side(p, q, c, a)];

@@ -93,13 +93,13 @@ fn foot_on_plane(y: &[V3; 3]) -> Option<[f64; 3]> {
     let height = once - (once.dot(&e) / ee) * e;
     let hh = height.norm_squared();
     // Flatter than what rounding leaves of a height: the edges are all there is.
-    if !(hh > (8.0 * f64::EPSILON).powi(2) * ee) {
+    if hh <= (8.0 * f64::EPSILON).powi(2) * ee {
         return None;
     }
     let w = -y[o].dot(&height) / hh;
     let u = -(y[o] + w * h).dot(&e) / ee;
     let weights = [1.0 - u - w, u, w];
-    if weights.iter().any(|&w| !(w >= 0.0)) {
+    if weights.iter().any(|&w| w < 0.0) {
         return None;
     }
     let mut sorted = [0.0; 3];

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Path, Shape,
     broad::Pair,
+    contacts::{Contacts, PART},
     distance::Kind,
     obstacle::Core,
-    resolve::{Contacts, PART},
     respond::Contact,
 };
 

@@ -154,7 +154,7 @@ impl Core {
             Shape::Mesh { vertices, triangles } => {
                 for (k, vertex) in vertices.iter().enumerate() {
                     for &c in vertex {
-                        if !(c.abs() <= 1e100) {
+                        if c.is_nan() || c.abs() > 1e100 {
                             let thing = format!("vertex {k}");
                             number(&thing, f64::NAN, 0.0, "finite coordinates within 1e100 m")?;
                         }

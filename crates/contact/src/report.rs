@@ -30,10 +30,34 @@ pub struct Report {
     pub rigid: usize,
     /// Vertices of zones that moved with the obstacle or the pins that they touch, since nothing less kept them apart.
     pub held: usize,
-    /// Seconds in all, and by stage.
-    pub seconds: f64,
-    /// place, boxes+pairs, repel, impacts, zones
-    pub stages: [f64; 6],
     /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
     pub pinched: Vec<u32>,
+    /// What the stages took.
+    pub seconds: Seconds,
+}
+
+/// Seconds by stage. Wall clock, hence equal to any other.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Seconds {
+    /// Placing vertices, broad phase, nearest points.
+    pub pairs: f64,
+    /// Repulsion.
+    pub repel: f64,
+    /// Rounds of impacts.
+    pub impacts: f64,
+    /// Zones.
+    pub zones: f64,
+}
+
+impl Seconds {
+    /// All of them.
+    pub fn sum(&self) -> f64 {
+        self.pairs + self.repel + self.impacts + self.zones
+    }
+}
+
+impl PartialEq for Seconds {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }

@@ -134,7 +134,7 @@ pub(crate) fn sweep(contacts: &mut [Contact], spins: &[Spin], u: &mut [V3], w: &
     let mut most = 0.0_f64;
     for contact in contacts {
         let mobility = contact.mobility(w);
-        if !(mobility > 0.0) {
+        if mobility == 0.0 {
             continue;
         }
         let n = contact.n;

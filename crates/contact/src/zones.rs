@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use crate::{Reaction, Report, State, broad::Pair, resolve::Contacts};
+use crate::{Reaction, Report, State, broad::Pair, contacts::Contacts};
 
 type V3 = Vector3<f64>;
 

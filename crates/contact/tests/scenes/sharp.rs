@@ -1,8 +1,6 @@
 //! Needles, knives, corners, twists.
 
-mod common;
-
-use common::{Cloth, flat};
+use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Report, Shape, crossings};
 use partita_mesh::Mesh;

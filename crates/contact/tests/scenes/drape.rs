@@ -1,8 +1,6 @@
 //! Cloth that is nothing but masses and springs, driven onto itself and onto obstacles.
 
-mod common;
-
-use common::Cloth;
+use crate::common::Cloth;
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape};
 use partita_mesh::Mesh;

@@ -1,9 +1,7 @@
 //! Momentum, friction and rest.
 
-mod common;
-
+use crate::common::{Cloth, G, flat, joined};
 use approx::assert_relative_eq;
-use common::{Cloth, G, flat, joined};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape, State, Step};
 

@@ -1,8 +1,6 @@
 //! What makes cloth pass through things elsewhere.
 
-mod common;
-
-use common::{Cloth, flat, joined};
+use crate::common::{Cloth, flat, joined};
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape, crosses};
 use partita_mesh::Mesh;
@@ -33,7 +31,8 @@ fn no_ball_is_fast_enough() {
             held += report.held;
             pinched += report.pinched.len();
             assert_eq!(cloth.crossings(), 0, "{speed} step {i}");
-            // How often one passes through the sheet on the way from the ball straight up.
+            // How often one passes through the sheet on the way from the ball straight up: an odd number of times if the
+            // ball were beyond it.
             let (from, to) = (Vector3::new(1e-4, y, 2e-4), Vector3::new(1e-4, 10.0, 2e-4));
             let corners = |t: &[u32; 3]| t.map(|v| cloth.x[v as usize]);
             let through = |[a, b, c]: [Vector3<f64>; 3]| crosses([&from, &to], [&a, &b, &c]);
@@ -42,7 +41,7 @@ fn no_ball_is_fast_enough() {
             if i > 12 {
                 println!("{speed} {i} y {y:.3} over {below} inside {inside} {report:?}");
             }
-            assert_eq!((below, inside), (0, 0), "{speed} step {i}: {report:?}");
+            assert_eq!((below % 2, inside), (0, 0), "{speed} step {i}: {report:?}");
             i += 1;
         }
         println!("{speed}: held {held} pinched {pinched}");

@@ -1,0 +1,64 @@
+//! What a step is refused for.
+
+use nalgebra::Vector3;
+
+use crate::{ContactError, Contacts, Path, Shape, Step};
+
+type V3 = Vector3<f64>;
+
+impl Contacts {
+    pub(crate) fn check(&self, step: &Step<'_>, end: &[V3]) -> Result<(), ContactError> {
+        let n = self.features.vertices();
+        let count = |thing, count, expected, of| {
+            if count == expected { Ok(()) } else { Err(ContactError::Count { thing, count, expected, of }) }
+        };
+        count("positions at the begin", step.begin.len(), n, "vertices")?;
+        count("positions at the end", end.len(), n, "vertices")?;
+        count("inverse masses", step.inverse_masses.len(), n, "vertices")?;
+        count("paths", step.paths.len(), self.obstacles.len(), "obstacles")?;
+        let number = |good: bool, thing: &dyn Fn() -> String, found: f64, expected| {
+            if good { Ok(()) } else { Err(ContactError::Number { thing: thing(), found, expected }) }
+        };
+        let dt = step.dt;
+        number((1e-12..=1e3).contains(&dt), &|| "time step".into(), dt, "from 1e-12 to 1e3 s")?;
+        let coordinates = "within 1e9 m";
+        for (when, positions) in [("begin", step.begin), ("end", end)] {
+            for (k, x) in positions.iter().enumerate() {
+                number(
+                    x.iter().all(|c| c.abs() <= 1e9),
+                    &|| format!("vertex {k} at the {when}"),
+                    x.amax(),
+                    coordinates,
+                )?;
+            }
+        }
+        for (k, &w) in step.inverse_masses.iter().enumerate() {
+            number((0.0..=1e30).contains(&w), &|| format!("inverse mass {k}"), w, "from 0 to 1e30 1/kg")?;
+        }
+        for (k, (path, (obstacle, core))) in step.paths.iter().zip(&self.obstacles).enumerate() {
+            match path {
+                Path::Absent => {}
+                Path::Frame { begin, end } => {
+                    for pose in [begin, end] {
+                        let (x, q) = (pose.translation.vector, pose.rotation.coords);
+                        let good = x.iter().all(|c| c.abs() <= 1e9) && (q.norm() - 1.0).abs() < 1e-6;
+                        number(good, &|| format!("pose of obstacle {k}"), x.amax(), coordinates)?;
+                    }
+                }
+                Path::Points { begin, end } => {
+                    if !matches!(obstacle.shape, Shape::Mesh { .. }) {
+                        let expected = "a frame: only meshes are moved by their points";
+                        return number(false, &|| format!("path of obstacle {k}"), f64::NAN, expected);
+                    }
+                    for points in [begin, end] {
+                        count("points", points.len(), core.vertices.len(), "vertices of an obstacle")?;
+                        let far = |x: &&V3| !x.iter().all(|c| c.abs() <= 1e9);
+                        let worst = points.iter().find(far).map_or(0.0, |x| x.amax());
+                        number(worst == 0.0, &|| format!("a point of obstacle {k}"), worst, coordinates)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

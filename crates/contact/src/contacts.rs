@@ -1,0 +1,266 @@
+//! One step, from the intended motion to one without crossings.
+//!
+//! | stage                                                  | file         | \[BFA02\] |
+//! |--------------------------------------------------------|--------------|---------|
+//! | where all vertices are and mean to go; who may meet    | `place.rs`   |         |
+//! | who is near at the begin: repulsion                    | `repel.rs`   | 7.2     |
+//! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
+//! | what still would, moves as one                         | `zones.rs`   | 7.4     |
+//!
+//! Over an interval every vertex goes straight from x to x + u. Obstacles' vertices are numbered on from the cloth's; what
+//! they do is given. An obstacle that turns does so in chords, in so many intervals that none leaves its arc by more than a
+//! fifth of the thickness; at the end of each it is where it has to be.
+
+use std::time::Instant;
+
+use nalgebra::{Isometry3, Vector3};
+
+use crate::{
+    ContactError, Features, Obstacle, Parameters, Path, Reaction, Report, State,
+    broad::{Bounds, Pair, Search, Tree},
+    ccd::Impact,
+    distance::Nearest,
+    obstacle::Core,
+    respond::{Contact, Spin},
+    zones,
+};
+
+type V3 = Vector3<f64>;
+
+/// Pairs farther apart than the thickness by this much of it are contacts too, which may close by that.
+pub(crate) const AHEAD: f64 = 0.25;
+
+/// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2).
+pub(crate) const PART: f64 = 0.1;
+
+/// A surface, all that it can meet, and the memory that a step needs.
+///
+/// The memory is no state: what a step does depends on its arguments only.
+pub struct Contacts {
+    pub(crate) parameters: Parameters,
+    pub(crate) features: Features,
+    pub(crate) obstacles: Vec<(Obstacle, Core)>,
+    pub(crate) work: Work,
+}
+
+/// What a step of the surface starts from.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// Duration `[s]`.
+    pub dt: f64,
+    /// Positions at the begin `[m]`, where nothing crosses.
+    pub begin: &'a [V3],
+    /// Inverse masses `[1/kg]`; a vertex with 0 goes where it is told.
+    pub inverse_masses: &'a [f64],
+    /// How each obstacle moves.
+    pub paths: &'a [Path<'a>],
+}
+
+#[derive(Default)]
+pub(crate) struct Work {
+    /// Of all vertices, obstacles' after the cloth's `[m]`.
+    pub x: Vec<V3>,
+    /// Way over the interval `[m]`.
+    pub u: Vec<V3>,
+    /// Inverse masses of the cloth's vertices `[1/kg]`.
+    pub w: Vec<f64>,
+    /// Of the cloth's vertices from interval to interval `[m/s]`.
+    pub velocities: Vec<V3>,
+    /// The first vertex of each obstacle, and whose the vertices from the first obstacle's on are.
+    pub first: Vec<u32>,
+    pub owner: Vec<u32>,
+    /// By obstacle: whether it is there, and its poses at the begin and end of the interval.
+    pub present: Vec<bool>,
+    pub poses: Vec<Option<[Isometry3<f64>; 2]>>,
+    pub meetings: Vec<Meeting>,
+
+    /// Boxes around the vertices' ways, how much farther they reach than they have to, and trees over them.
+    pub boxes: Vec<Bounds>,
+    pub margin: f64,
+    pub cloth: Tree,
+    pub others: Tree,
+    pub search: Search,
+    pub pairs: Vec<Pair>,
+    /// Of each pair: its nearest points at the begin, and the impact found last.
+    pub nearest: Vec<Nearest>,
+    pub impacts: Vec<Option<Impact>>,
+    /// Vertices whose ways changed since impacts were looked for, and how far each goes.
+    pub changed: Vec<bool>,
+    pub speeds: Vec<f64>,
+
+    pub contacts: Vec<Contact>,
+    pub spins: Vec<Spin>,
+    pub impulses: Vec<V3>,
+    pub reactions: Vec<Reaction>,
+}
+
+/// What keeps a kind of pair apart: the cloth and itself, or the cloth and one obstacle.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Meeting {
+    /// Around the features `[m]`.
+    pub radius: f64,
+    /// On top of that `[m]`.
+    pub thickness: f64,
+    pub friction: f64,
+    pub restitution: f64,
+}
+
+impl Contacts {
+    /// Of a surface, and what can be in its way.
+    ///
+    /// # Errors
+    /// Names the first parameter or obstacle that is wrong.
+    pub fn new(features: Features, parameters: Parameters, obstacles: Vec<Obstacle>) -> Result<Self, ContactError> {
+        parameters.check()?;
+        let obstacles = (obstacles.into_iter().enumerate())
+            .map(|(number, obstacle)| Core::new(number, &obstacle).map(|core| (obstacle, core)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let mut work = Work::default();
+        work.cloth.hold(features.leaves().iter().map(|&leaf| (leaf, 0)));
+        work.present = vec![false; obstacles.len()];
+        let mut next = features.vertices() as u32;
+        for (number, (obstacle, core)) in obstacles.iter().enumerate() {
+            work.first.push(next);
+            next += core.vertices.len() as u32;
+            work.owner.resize(next as usize - features.vertices(), number as u32);
+            work.meetings.push(Meeting {
+                radius: core.radius,
+                thickness: 0.5 * parameters.thickness + obstacle.thickness,
+                friction: obstacle.friction,
+                restitution: obstacle.restitution,
+            });
+        }
+        Ok(Self { parameters, features, obstacles, work })
+    }
+
+    /// The surface.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// Makes `end` `[m]`, where the surface would be after the step, a place that it reaches without passing through
+    /// anything. Where it went by then, and what that took, is in the report, in [`Contacts::impulses`] and
+    /// [`Contacts::reactions`].
+    ///
+    /// # Errors
+    /// Names what is not finite, out of range or of the wrong length; `end` is as it was.
+    pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
+        self.check(step, end)?;
+        let mut report = Report::default();
+        let n = self.features.vertices();
+        let work = &mut self.work;
+        work.x.clear();
+        work.x.extend_from_slice(step.begin);
+        work.w.clear();
+        work.w.extend_from_slice(step.inverse_masses);
+        work.velocities.clear();
+        work.velocities.extend(end.iter().zip(step.begin).map(|(end, begin)| (end - begin) / step.dt));
+        work.impulses.clear();
+        work.impulses.resize(n, V3::zeros());
+        work.reactions.clear();
+
+        let intervals = self.intervals(step.paths);
+        let dt = step.dt / intervals as f64;
+        for interval in 0..intervals {
+            let part = [interval, interval + 1].map(|k| k as f64 / intervals as f64);
+            let mut clock = Instant::now();
+            let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
+            self.place(step.paths, part, dt);
+            self.find_pairs(true);
+            report.seconds.pairs += lap();
+            self.repel(state, &mut report, dt);
+            report.seconds.repel += lap();
+            let clear = self.stop_impacts(state, &mut report, dt);
+            report.seconds.impacts += lap();
+            if !clear {
+                zones::move_as_one(self, state, &mut report, dt);
+            }
+            report.seconds.zones += lap();
+            self.book(dt);
+            let work = &mut self.work;
+            for k in 0..n {
+                work.velocities[k] = work.u[k] / dt;
+                work.x[k] += work.u[k];
+            }
+        }
+        end.copy_from_slice(&self.work.x[..n]);
+        Ok(report)
+    }
+
+    /// Impulse on each vertex of the surface `[N s]`; on one that goes where it is told, what that took from it.
+    pub fn impulses(&self) -> &[V3] {
+        &self.work.impulses
+    }
+
+    /// Impulses on obstacles, by obstacle and carrier.
+    pub fn reactions(&self) -> &[Reaction] {
+        &self.work.reactions
+    }
+
+    /// The obstacle that a pair is with.
+    pub(crate) fn obstacle(&self, pair: &Pair) -> Option<u32> {
+        let n = self.features.vertices() as u32;
+        let other = pair.vertices.iter().find(|&&v| v >= n)?;
+        Some(self.work.owner[(other - n) as usize])
+    }
+
+    pub(crate) fn meeting(&self, obstacle: Option<u32>) -> Meeting {
+        match obstacle {
+            Some(k) => self.work.meetings[k as usize],
+            None => Meeting {
+                radius: 0.0,
+                thickness: self.parameters.thickness,
+                friction: self.parameters.friction,
+                restitution: 0.0,
+            },
+        }
+    }
+
+    pub(crate) fn add_impulse(&mut self, vertex: usize, impulse: &V3) {
+        self.work.impulses[vertex] += impulse;
+    }
+
+    /// Impulses of the contacts of an interval, on the surface and on obstacles.
+    pub(crate) fn book(&mut self, dt: f64) {
+        let cloth = self.features.vertices();
+        let contacts = std::mem::take(&mut self.work.contacts);
+        for contact in &contacts {
+            let impulse = (contact.push * contact.n + contact.drag) / dt;
+            if impulse == V3::zeros() {
+                continue;
+            }
+            let on = contact.impulses(&self.work.spins, &impulse);
+            let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
+            for (&v, p) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| (**v as usize) < cloth) {
+                self.work.impulses[v as usize] += p;
+                whole += p;
+                torque += self.work.x[v as usize].cross(p);
+            }
+            let Some(obstacle) = contact.obstacle else { continue };
+            match &self.work.poses[obstacle as usize] {
+                Some([begin, _]) => {
+                    let angular = begin.translation.vector.cross(&whole) - torque;
+                    self.work.reactions.push(Reaction { obstacle, carrier: 0, linear: -whole, angular });
+                }
+                None => {
+                    let first = self.work.first[obstacle as usize];
+                    for (&v, &linear) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| **v as usize >= cloth) {
+                        let angular = V3::zeros();
+                        self.work.reactions.push(Reaction { obstacle, carrier: v - first, linear, angular });
+                    }
+                }
+            }
+        }
+        self.work.contacts = contacts;
+        let reactions = &mut self.work.reactions;
+        reactions.sort_by_key(|reaction| (reaction.obstacle, reaction.carrier));
+        reactions.dedup_by(|next, sum| {
+            let same = (next.obstacle, next.carrier) == (sum.obstacle, sum.carrier);
+            if same {
+                sum.linear += next.linear;
+                sum.angular += next.angular;
+            }
+            same
+        });
+    }
+}

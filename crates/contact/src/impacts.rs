@@ -1,0 +1,94 @@
+//! Impacts: what would pass through each other on its way.
+
+use nalgebra::Vector3;
+use rayon::prelude::*;
+
+use crate::{Contacts, Kind, Report, State, broad::Pair, ccd::impact_from, distance::Nearest};
+
+type V3 = Vector3<f64>;
+
+impl Contacts {
+    /// \[BFA02\] section 7.3: what would still pass through each other gets a contact where it first touches.
+    /// Whether nothing is left that would.
+    pub(crate) fn stop_impacts(&mut self, state: &State, report: &mut Report, dt: f64) -> bool {
+        for _ in 0..self.parameters.impact_rounds {
+            if self.is_clear(state) {
+                return true;
+            }
+            let before = self.work.contacts.len();
+            for k in 0..self.work.pairs.len() {
+                let Some(impact) = self.work.impacts[k] else { continue };
+                let pair = self.work.pairs[k];
+                let obstacle = self.obstacle(&pair);
+                let contact = self.contact(pair, obstacle, &self.meeting(obstacle), &impact.nearest, dt);
+                self.work.contacts.extend(contact);
+            }
+            self.add_spins(before);
+            report.rounds += 1;
+            report.impacts += self.work.contacts.len() - before;
+            self.note_changes(|contacts| contacts.sweeps());
+        }
+        self.is_clear(state)
+    }
+
+    /// Whether nothing collides on its way; what does is in [`Contacts::colliding`].
+    pub(crate) fn is_clear(&mut self, state: &State) -> bool {
+        self.widen();
+        self.find_impacts(state);
+        self.work.impacts.iter().all(Option::is_none)
+    }
+
+    /// Marks the vertices whose way `change` changes.
+    pub(crate) fn note_changes(&mut self, change: impl FnOnce(&mut Self)) {
+        let before = self.work.u.clone();
+        change(self);
+        let work = &mut self.work;
+        for ((changed, before), now) in work.changed.iter_mut().zip(&before).zip(&work.u) {
+            *changed = before != now;
+        }
+    }
+
+    /// How far each vertex goes relative to the cloth's mean, which is cheap to compare with a gap.
+    pub(crate) fn measure_speeds(&mut self) {
+        let cloth = self.features.vertices();
+        let work = &mut self.work;
+        let mean = work.u[..cloth].iter().sum::<V3>() / cloth.max(1) as f64;
+        work.speeds.clear();
+        work.speeds.extend(work.u.iter().map(|u| (u - mean).norm()));
+    }
+
+    /// Impacts of all pairs with a vertex that changed its way; none for the others, which have been found free.
+    pub(crate) fn find_impacts(&mut self, state: &State) {
+        let mut impacts = std::mem::take(&mut self.work.impacts);
+        self.measure_speeds();
+        let work = &self.work;
+        let of = |(pair, near): (&Pair, &Nearest)| {
+            if !pair.vertices.iter().any(|&v| work.changed[v as usize]) {
+                return None;
+            }
+            let obstacle = self.obstacle(pair);
+            let meeting = self.meeting(obstacle);
+            let gap = near.distance() - meeting.radius;
+            // Already inside: led out by its contact, and nothing to be kept from.
+            if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
+                return None;
+            }
+            let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
+            let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
+            let split = if pair.kind == Kind::PointTriangle { 1 } else { 2 };
+            if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
+                return None;
+            }
+            let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
+            impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
+        };
+        (work.pairs.par_iter().zip(&work.nearest)).map(of).collect_into_vec(&mut impacts);
+        self.work.impacts = impacts;
+    }
+
+    /// Pairs that collide as things are.
+    pub(crate) fn colliding(&self) -> impl Iterator<Item = Pair> {
+        let found = self.work.pairs.iter().zip(&self.work.impacts);
+        found.filter(|(_, impact)| impact.is_some()).map(|(pair, _)| *pair)
+    }
+}

@@ -1,0 +1,169 @@
+//! Where all vertices are and where they mean to go, and which of them may meet on the way.
+
+use nalgebra::{Isometry3, Point3, Vector3};
+use rayon::prelude::*;
+
+use crate::{
+    Contacts, Obstacle, Path, Shape,
+    broad::Bounds,
+    contacts::{AHEAD, Meeting},
+    distance::nearest,
+    features::Leaf,
+    obstacle::Core,
+};
+
+type V3 = Vector3<f64>;
+
+/// Most intervals that a step is cut into for obstacles that turn.
+const INTERVALS: usize = 256;
+
+/// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
+/// after a step where one did, less after one where none did. Too much or too little costs time and changes nothing.
+const MARGINS: [f64; 2] = [0.25, 4.0];
+
+impl Contacts {
+    /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8.
+    pub(crate) fn intervals(&self, paths: &[Path<'_>]) -> usize {
+        let of = |(path, (meeting, (_, core))): (&Path<'_>, (&Meeting, &(Obstacle, Core)))| {
+            let Path::Frame { begin, end } = path else { return 1.0 };
+            let angle = begin.rotation.angle_to(&end.rotation);
+            (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil()
+        };
+        let most = paths.iter().zip(self.work.meetings.iter().zip(&self.obstacles)).map(of).fold(1.0, f64::max);
+        (most as usize).min(INTERVALS)
+    }
+
+    /// Vertices, ways and poses of an interval, `part` of the step.
+    pub(crate) fn place(&mut self, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
+        let n = self.features.vertices();
+        let work = &mut self.work;
+        work.x.truncate(n);
+        work.u.clear();
+        work.u.extend(work.velocities.iter().map(|v| dt * v));
+        work.poses.clear();
+        for (path, (obstacle, core)) in paths.iter().zip(&self.obstacles) {
+            match path {
+                Path::Absent => {
+                    work.x.extend(&core.vertices);
+                    work.u.extend(core.vertices.iter().map(|_| V3::zeros()));
+                    work.poses.push(None);
+                }
+                Path::Frame { begin, end } => {
+                    let poses = part.map(|s| pose(begin, end, s));
+                    let plane = plane_below(&work.x[..n], &work.u[..n], &poses[0]);
+                    let vertices = if obstacle.shape == Shape::HalfSpace { &plane[..] } else { &core.vertices };
+                    for &vertex in vertices {
+                        let [a, b] = poses.map(|pose| (pose * Point3::from(vertex)).coords);
+                        work.x.push(a);
+                        work.u.push(b - a);
+                    }
+                    work.poses.push(Some(poses));
+                }
+                Path::Points { begin, end } => {
+                    for (a, b) in begin.iter().zip(*end) {
+                        work.x.push(a.lerp(b, part[0]));
+                        work.u.push((b - a) * (part[1] - part[0]));
+                    }
+                    work.poses.push(None);
+                }
+            }
+        }
+        let present = paths.iter().map(|path| *path != Path::Absent);
+        if !present.clone().eq(work.present.iter().copied()) || work.boxes.is_empty() {
+            work.present.clear();
+            work.present.extend(present);
+            let there = |&(k, _): &(usize, &(Obstacle, Core))| work.present[k];
+            let leaves = self.obstacles.iter().enumerate().filter(there).flat_map(|(k, (_, core))| {
+                let first = work.first[k];
+                core.features.leaves().iter().map(move |&leaf: &Leaf| (leaf, first))
+            });
+            work.others.hold(leaves);
+        }
+    }
+
+    /// Of a vertex from the cloth's middle or an obstacle's surface, how far a contact reaches `[m]`.
+    pub(crate) fn reach(&self, vertex: usize) -> f64 {
+        let n = self.features.vertices();
+        match vertex.checked_sub(n) {
+            None => 0.5 * (1.0 + AHEAD) * self.parameters.thickness,
+            Some(k) => {
+                let number = self.work.owner[k] as usize;
+                self.obstacles[number].1.radius + (1.0 + AHEAD) * self.obstacles[number].0.thickness
+            }
+        }
+    }
+
+    /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
+    /// else the boxes grow by where they go now.
+    pub(crate) fn find_pairs(&mut self, anew: bool) {
+        let [least, most] = MARGINS;
+        self.work.margin = if anew { 0.95 * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
+        let margin = self.work.margin * self.parameters.thickness;
+        if anew {
+            self.work.boxes.clear();
+        }
+        for k in 0..self.work.x.len() {
+            let around = margin + self.reach(k);
+            let bounds = Bounds::swept(&self.work.x[k], &self.work.u[k], around);
+            match self.work.boxes.get_mut(k) {
+                Some(old) => *old = old.join(&bounds),
+                None => self.work.boxes.push(bounds),
+            }
+        }
+        let work = &mut self.work;
+        work.cloth.fit(&work.boxes);
+        work.others.fit(&work.boxes);
+        work.pairs.clear();
+        work.search.within(&work.cloth, &work.boxes, &mut work.pairs);
+        work.search.between(&work.cloth, &work.others, &work.boxes, &mut work.pairs);
+        let x = &work.x;
+        work.pairs
+            .par_iter()
+            .map(|pair| nearest(pair.kind, &pair.vertices.map(|v| x[v as usize])))
+            .collect_into_vec(&mut work.nearest);
+        work.changed.clear();
+        work.changed.resize(work.x.len(), true);
+    }
+
+    /// Looks for pairs again if a vertex left its box.
+    pub(crate) fn widen(&mut self) {
+        let cloth = self.features.vertices();
+        let reach = self.reach(0);
+        let left = |k: usize| {
+            let (end, bounds) = (self.work.x[k] + self.work.u[k], &self.work.boxes[k]);
+            !bounds.contains(&end.add_scalar(reach)) || !bounds.contains(&end.add_scalar(-reach))
+        };
+        if (0..cloth).any(|k| self.work.changed[k] && left(k)) {
+            self.find_pairs(false);
+        }
+    }
+}
+
+/// Between two poses: straight, turning evenly; exact at the ends.
+fn pose(begin: &Isometry3<f64>, end: &Isometry3<f64>, s: f64) -> Isometry3<f64> {
+    if s == 0.0 {
+        return *begin;
+    }
+    if s == 1.0 {
+        return *end;
+    }
+    let turn = (end.rotation * begin.rotation.inverse()).scaled_axis();
+    let rotation = nalgebra::UnitQuaternion::from_scaled_axis(s * turn) * begin.rotation;
+    Isometry3::from_parts(begin.translation.vector.lerp(&end.translation.vector, s).into(), rotation)
+}
+
+/// Of a half-space, a triangle of its plane that is under the whole way of the cloth, in the frame's axes.
+fn plane_below(x: &[V3], u: &[V3], pose: &Isometry3<f64>) -> [V3; 3] {
+    let (mut low, mut high) = (V3::repeat(f64::INFINITY), V3::repeat(-f64::INFINITY));
+    for (x, u) in x.iter().zip(u) {
+        for p in [*x, x + u] {
+            let local = pose.inverse_transform_point(&p.into()).coords;
+            (low, high) = (low.inf(&local), high.sup(&local));
+        }
+    }
+    let middle = 0.5 * (low + high);
+    // Room for what contacts change, and for the plane's own motion.
+    let size = 2.0 * (high - low).amax() + 1.0;
+    let corner = |x: f64, z: f64| V3::new(middle.x + size * x, 0.0, middle.z + size * z);
+    [corner(-2.0, -1.0), corner(0.0, 2.0), corner(2.0, -1.0)]
+}

@@ -1,0 +1,135 @@
+//! Repulsion: what is near at the begin.
+
+use nalgebra::Vector3;
+
+use crate::{
+    Contacts, Report, State,
+    broad::Pair,
+    contacts::{AHEAD, Meeting, PART},
+    distance::Nearest,
+    respond::{Contact, Spin, sweep},
+};
+
+type V3 = Vector3<f64>;
+
+impl Contacts {
+    /// \[BFA02\] section 7.2: what is near at the begin.
+    pub(crate) fn repel(&mut self, state: &mut State, report: &mut Report, dt: f64) {
+        self.work.contacts.clear();
+        self.lead_out(state);
+        report.pairs += self.work.pairs.len();
+        let cloth = self.features.vertices();
+        let mut contacts = std::mem::take(&mut self.work.contacts);
+        for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
+            let obstacle = self.obstacle(pair);
+            let meeting = self.meeting(obstacle);
+            let gap = near.distance() - meeting.radius;
+            if gap < (1.0 + AHEAD) * meeting.thickness && !self.is_inside(state, pair, obstacle) {
+                let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
+                // Not those that will stay well apart; should others push them together, that is an impact.
+                let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));
+                if gap - closing < (1.0 + AHEAD) * meeting.thickness {
+                    contacts.push(contact);
+                }
+            }
+        }
+        once_each(&mut contacts);
+        report.contacts += contacts.len();
+        self.work.contacts = contacts;
+        self.work.spins.clear();
+        self.add_spins(0);
+        self.sweeps();
+    }
+
+    /// A contact of a pair whose nearest points are such, at the begin or at an impact.
+    pub(crate) fn contact(
+        &self,
+        pair: Pair,
+        obstacle: Option<u32>,
+        meeting: &Meeting,
+        near: &Nearest,
+        dt: f64,
+    ) -> Option<Contact> {
+        let work = &self.work;
+        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let n = near.offset.try_normalize(0.0)?;
+        // How far apart the same places are along n at the begin.
+        let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
+        let lacking = meeting.thickness - apart;
+        let mut contact = Contact {
+            pair,
+            obstacle,
+            spin: None,
+            weights: near.weights,
+            n,
+            drift: self.drift(&pair, obstacle, meeting, near, &n),
+            least: if lacking < 0.0 { lacking } else { PART * lacking.min(meeting.thickness) },
+            friction: meeting.friction,
+            push: 0.0,
+            drag: V3::zeros(),
+        };
+        let cloth = self.features.vertices();
+        if obstacle.is_some() && meeting.restitution > 0.0 {
+            let speed = -n.dot(&contact.relative(&work.u[..cloth])) / dt;
+            if speed > self.parameters.restitution_threshold {
+                contact.least = contact.least.max(meeting.restitution * speed * dt);
+            }
+        }
+        Some(contact)
+    }
+
+    /// To contacts of the cloth with itself, from one on.
+    pub(crate) fn add_spins(&mut self, from: usize) {
+        let work = &mut self.work;
+        for contact in work.contacts[from..].iter_mut().filter(|contact| contact.obstacle.is_none()) {
+            let of = contact.pair.vertices;
+            if let Some(spin) = Spin::new(&of.map(|v| work.x[v as usize]), &of.map(|v| work.w[v as usize])) {
+                contact.spin = Some(work.spins.len() as u32);
+                work.spins.push(spin);
+            }
+        }
+    }
+
+    /// Way of an obstacle's surface where it is touched, as it counts in the relative way.
+    pub(crate) fn drift(&self, pair: &Pair, obstacle: Option<u32>, meeting: &Meeting, near: &Nearest, n: &V3) -> V3 {
+        let Some(obstacle) = obstacle else { return V3::zeros() };
+        let cloth = self.features.vertices();
+        let mut core = V3::zeros();
+        let (mut place, mut sign) = (V3::zeros(), 0.0);
+        for (&c, &v) in near.weights.iter().zip(&pair.vertices).filter(|(_, v)| **v as usize >= cloth) {
+            core += c * self.work.u[v as usize];
+            place += c * self.work.x[v as usize];
+            sign += c;
+        }
+        // The core's own way; a radius around it turns too, which shows across n only.
+        if let Some([begin, end]) = &self.work.poses[obstacle as usize]
+            && meeting.radius > 0.0
+        {
+            let arm = -sign * meeting.radius * n;
+            let touched = sign * place + arm;
+            let turned = end.rotation * (begin.rotation.inverse() * arm) - arm;
+            debug_assert!(touched.iter().all(|c| c.is_finite()));
+            core += sign * (turned - n.dot(&turned) * n);
+        }
+        core
+    }
+
+    /// Until nothing changes by more than a ten thousandth of the thickness.
+    pub(crate) fn sweeps(&mut self) {
+        let cloth = self.features.vertices();
+        let work = &mut self.work;
+        for _ in 0..self.parameters.sweeps {
+            let most = sweep(&mut work.contacts, &work.spins, &mut work.u[..cloth], &work.w);
+            if most < 1e-4 * self.parameters.thickness {
+                break;
+            }
+        }
+    }
+}
+
+/// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the
+/// features around either.
+fn once_each(contacts: &mut Vec<Contact>) {
+    contacts.sort_by_cached_key(Contact::places);
+    contacts.dedup_by_key(|contact| contact.places());
+}

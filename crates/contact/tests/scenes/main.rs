@@ -1,0 +1,7 @@
+//! Scenes with cloth that is nothing but masses and springs.
+
+mod common;
+mod drape;
+mod hard;
+mod physics;
+mod sharp;
