@@ -89,10 +89,17 @@ pub(crate) struct Work {
     pub speeds: Vec<f64>,
 
     pub contacts: Vec<Contact>,
+    /// Memory in which contacts are put in order, and ways before a change.
+    pub order: Vec<Key>,
+    pub spare: Vec<Contact>,
+    pub before: Vec<V3>,
     pub spins: Vec<Spin>,
     pub impulses: Vec<V3>,
     pub reactions: Vec<Reaction>,
 }
+
+/// Where a contact is and with whom; which it is.
+type Key = ([[u32; 3]; 2], Option<u32>, u32);
 
 /// What keeps a kind of pair apart: the cloth and itself, or the cloth and one obstacle.
 #[derive(Debug, Clone, Copy)]

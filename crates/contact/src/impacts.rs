@@ -3,7 +3,12 @@
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
-use crate::{Contacts, Kind, Report, State, broad::Pair, ccd::impact_from, distance::Nearest};
+use crate::{
+    Contacts, Kind, Report, State,
+    broad::Pair,
+    ccd::{Impact, impact_from},
+    distance::Nearest,
+};
 
 type V3 = Vector3<f64>;
 
@@ -40,10 +45,10 @@ impl Contacts {
 
     /// Marks the vertices whose way `change` changes.
     pub(crate) fn note_changes(&mut self, change: impl FnOnce(&mut Self)) {
-        let before = self.work.u.clone();
+        self.work.before.clone_from(&self.work.u);
         change(self);
         let work = &mut self.work;
-        for ((changed, before), now) in work.changed.iter_mut().zip(&before).zip(&work.u) {
+        for ((changed, before), now) in work.changed.iter_mut().zip(&work.before).zip(&work.u) {
             *changed = before != now;
         }
     }
@@ -57,33 +62,38 @@ impl Contacts {
         work.speeds.extend(work.u.iter().map(|u| (u - mean).norm()));
     }
 
-    /// Impacts of all pairs with a vertex that changed its way; none for the others, which have been found free.
+    /// Impacts of all pairs with a vertex that changed its way; of the others, what was found before still holds.
     pub(crate) fn find_impacts(&mut self, state: &State) {
-        let mut impacts = std::mem::take(&mut self.work.impacts);
         self.measure_speeds();
+        let mut impacts = std::mem::take(&mut self.work.impacts);
+        impacts.resize(self.work.pairs.len(), None);
         let work = &self.work;
-        let of = |(pair, near): (&Pair, &Nearest)| {
-            if !pair.vertices.iter().any(|&v| work.changed[v as usize]) {
-                return None;
+        let found = impacts.par_iter_mut().zip(work.pairs.par_iter().zip(&work.nearest));
+        found.for_each(|(impact, (pair, near))| {
+            if pair.vertices.iter().any(|&v| work.changed[v as usize]) {
+                *impact = self.impact(state, pair, near);
             }
-            let obstacle = self.obstacle(pair);
-            let meeting = self.meeting(obstacle);
-            let gap = near.distance() - meeting.radius;
-            // Already inside: led out by its contact, and nothing to be kept from.
-            if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
-                return None;
-            }
-            let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
-            let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
-            let split = if pair.kind == Kind::PointTriangle { 1 } else { 2 };
-            if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
-                return None;
-            }
-            let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-            impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
-        };
-        (work.pairs.par_iter().zip(&work.nearest)).map(of).collect_into_vec(&mut impacts);
+        });
         self.work.impacts = impacts;
+    }
+
+    fn impact(&self, state: &State, pair: &Pair, near: &Nearest) -> Option<Impact> {
+        let work = &self.work;
+        let obstacle = self.obstacle(pair);
+        let meeting = self.meeting(obstacle);
+        let gap = near.distance() - meeting.radius;
+        // Already inside: led out by its contact, and nothing to be kept from.
+        if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
+            return None;
+        }
+        let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
+        let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
+        let split = if pair.kind == Kind::PointTriangle { 1 } else { 2 };
+        if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
+            return None;
+        }
+        let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
+        impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
     }
 
     /// Pairs that collide as things are.

@@ -33,9 +33,9 @@ impl Contacts {
                 }
             }
         }
-        once_each(&mut contacts);
-        report.contacts += contacts.len();
         self.work.contacts = contacts;
+        self.keep_one_each();
+        report.contacts += self.work.contacts.len();
         self.work.spins.clear();
         self.add_spins(0);
         self.sweeps();
@@ -52,10 +52,7 @@ impl Contacts {
     ) -> Option<Contact> {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
-        let n = near.offset.try_normalize(0.0)?;
-        // How far apart the same places are along n at the begin.
-        let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
-        let lacking = meeting.thickness - apart;
+        let (n, least) = asked(meeting, near, &x)?;
         let mut contact = Contact {
             pair,
             obstacle,
@@ -63,7 +60,7 @@ impl Contacts {
             weights: near.weights,
             n,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
-            least: if lacking < 0.0 { lacking } else { PART * lacking.min(meeting.thickness) },
+            least,
             friction: meeting.friction,
             push: 0.0,
             drag: V3::zeros(),
@@ -76,6 +73,19 @@ impl Contacts {
             }
         }
         Some(contact)
+    }
+
+    /// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the
+    /// features around either.
+    fn keep_one_each(&mut self) {
+        let work = &mut self.work;
+        work.order.clear();
+        work.order.extend((0..).zip(&work.contacts).map(|(k, contact)| (contact.places(), contact.obstacle, k)));
+        work.order.sort_unstable();
+        work.order.dedup_by_key(|(places, obstacle, _)| (*places, *obstacle));
+        work.spare.clear();
+        work.spare.extend(work.order.iter().map(|&(.., k)| work.contacts[k as usize].clone()));
+        std::mem::swap(&mut work.contacts, &mut work.spare);
     }
 
     /// To contacts of the cloth with itself, from one on.
@@ -94,11 +104,9 @@ impl Contacts {
     pub(crate) fn drift(&self, pair: &Pair, obstacle: Option<u32>, meeting: &Meeting, near: &Nearest, n: &V3) -> V3 {
         let Some(obstacle) = obstacle else { return V3::zeros() };
         let cloth = self.features.vertices();
-        let mut core = V3::zeros();
-        let (mut place, mut sign) = (V3::zeros(), 0.0);
+        let (mut core, mut sign) = (V3::zeros(), 0.0);
         for (&c, &v) in near.weights.iter().zip(&pair.vertices).filter(|(_, v)| **v as usize >= cloth) {
             core += c * self.work.u[v as usize];
-            place += c * self.work.x[v as usize];
             sign += c;
         }
         // The core's own way; a radius around it turns too, which shows across n only.
@@ -106,9 +114,7 @@ impl Contacts {
             && meeting.radius > 0.0
         {
             let arm = -sign * meeting.radius * n;
-            let touched = sign * place + arm;
             let turned = end.rotation * (begin.rotation.inverse() * arm) - arm;
-            debug_assert!(touched.iter().all(|c| c.is_finite()));
             core += sign * (turned - n.dot(&turned) * n);
         }
         core
@@ -127,9 +133,12 @@ impl Contacts {
     }
 }
 
-/// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the
-/// features around either.
-fn once_each(contacts: &mut Vec<Contact>) {
-    contacts.sort_by_cached_key(Contact::places);
-    contacts.dedup_by_key(|contact| contact.places());
+/// Along which direction a pair with such nearest points, at the begin or at an impact, is kept apart, and how far its
+/// features have to move along it at least.
+pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4]) -> Option<(V3, f64)> {
+    let n = near.offset.try_normalize(0.0)?;
+    // How far apart the same places are along n at the begin.
+    let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
+    let lacking = meeting.thickness - apart;
+    Some((n, if lacking < 0.0 { lacking } else { PART * lacking.min(meeting.thickness) }))
 }
