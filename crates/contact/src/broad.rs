@@ -98,8 +98,10 @@ impl Tree {
 
 /// Two features that may meet: which, and their vertices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Pair {
+pub struct Pair {
+    /// Point and triangle, or two edges.
     pub kind: Kind,
+    /// Of the first feature, then of the second, as in [`Kind`].
     pub vertices: [u32; 4],
 }
 

@@ -155,17 +155,7 @@ impl Contacts {
         self.check(step, end)?;
         let mut report = Report::default();
         let n = self.features.vertices();
-        let work = &mut self.work;
-        work.x.clear();
-        work.x.extend_from_slice(step.begin);
-        work.w.clear();
-        work.w.extend_from_slice(step.inverse_masses);
-        work.velocities.clear();
-        work.velocities.extend(end.iter().zip(step.begin).map(|(end, begin)| (end - begin) / step.dt));
-        work.impulses.clear();
-        work.impulses.resize(n, V3::zeros());
-        work.reactions.clear();
-
+        self.start(step, end);
         let intervals = self.intervals(step.paths);
         let dt = step.dt / intervals as f64;
         for interval in 0..intervals {
@@ -174,6 +164,9 @@ impl Contacts {
             let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
             self.place(step.paths, part, dt);
             self.find_pairs(true);
+            if interval == 0 {
+                self.check_apart()?;
+            }
             report.seconds.pairs += lap();
             self.repel(state, &mut report, dt);
             report.seconds.repel += lap();
@@ -192,6 +185,20 @@ impl Contacts {
         }
         end.copy_from_slice(&self.work.x[..n]);
         Ok(report)
+    }
+
+    /// Takes over where a step begins and would end.
+    pub(crate) fn start(&mut self, step: &Step<'_>, end: &[V3]) {
+        let work = &mut self.work;
+        work.x.clear();
+        work.x.extend_from_slice(step.begin);
+        work.w.clear();
+        work.w.extend_from_slice(step.inverse_masses);
+        work.velocities.clear();
+        work.velocities.extend(end.iter().zip(step.begin).map(|(end, begin)| (end - begin) / step.dt));
+        work.impulses.clear();
+        work.impulses.resize(self.features.vertices(), V3::zeros());
+        work.reactions.clear();
     }
 
     /// Impulse on each vertex of the surface `[N s]`; on one that goes where it is told, what that took from it.

@@ -54,11 +54,11 @@ pub enum ContactError {
         expected: &'static str,
     },
     /// Two features without a vertex in common are at the same place at the begin.
-    #[error("{kind} of vertices {vertices:?} touch at the begin; parts that start at one place have to share vertices")]
+    #[error("{kind} of vertices {vertices:?} touch at the begin; parts at one place have to share vertices")]
     Touching {
         /// Point and triangle, or edge and edge.
         kind: &'static str,
-        /// Of both features, as in [`crate::Kind`]; an obstacle's are numbered on from the surface's.
+        /// Of both features, as in [`crate::Kind`].
         vertices: [u32; 4],
     },
 }

@@ -195,6 +195,61 @@ fn bad_input_is_refused_by_name() {
     assert_eq!(minus, "inverse mass 1 is -1e0; expected from 0 to 1e30 1/kg");
 }
 
+/// Two islands that share a place, but no vertex (X4).
+#[test]
+fn parts_at_one_place_are_refused_by_name() {
+    let features = Features::new(6, &[[0, 1, 2], [3, 4, 5]], &[]).unwrap();
+    let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
+    let begin = [V3::zeros(), V3::x(), V3::y(), V3::zeros(), -V3::x(), -V3::y()];
+    let mut end = begin.map(|x| 1.1 * x);
+    let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1.0; 6], paths: &[] };
+    let error = contacts.resolve(&mut State::default(), &step, &mut end).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "point and triangle of vertices [0, 3, 4, 5] touch at the begin; parts at one place have to share vertices"
+    );
+    assert_eq!(end[1], 1.1 * V3::x());
+}
+
+/// The second stage of asynchronous cloth: what one pair needs, now. Impulses are opposite and what they leave is apart.
+#[test]
+fn one_pair_is_pushed_apart() {
+    let floor = Obstacle::new(Shape::HalfSpace).friction(0.5);
+    let features = Features::new(6, &[[0, 1, 2], [3, 4, 5]], &[]).unwrap();
+    let mut contacts = Contacts::new(features, Parameters::default(), vec![floor]).unwrap();
+    let low = [V3::new(0.0, 0.01, 0.0), V3::new(0.1, 0.01, 0.0), V3::new(0.0, 0.01, 0.1)];
+    let begin: Vec<V3> = low.into_iter().chain(low.map(|x| x + V3::new(0.02, 0.01, 0.02))).collect();
+    let dt = 0.01;
+    let v: Vec<V3> = begin.iter().map(|x| V3::new(0.2, if x.y > 0.015 { -2.0 } else { -1.5 }, 0.0)).collect();
+    let end: Vec<V3> = begin.iter().zip(&v).map(|(x, v)| x + dt * v).collect();
+    let still = [Path::still(Isometry3::identity())];
+    let step = Step { dt, begin: &begin, inverse_masses: &[1e3; 6], paths: &still };
+    let pairs = contacts.pairs(&step, &end).unwrap().to_vec();
+    assert!(pairs.len() > 6);
+    let (x, u) = contacts.vertices();
+    let (mut pushed, mut left) = (0, 0);
+    for pair in &pairs {
+        let of = |list: &[V3]| pair.vertices.map(|v| list[v as usize]);
+        let (x, v) = (of(x), of(u).map(|u| u / dt));
+        let w = pair.vertices.map(|v| if v < 6 { 1e3 } else { 0.0 });
+        let hits = partita_contact::impact(pair.kind, &x, &v.map(|v| dt * v), 1e-4, 1e-6).is_some();
+        match contacts.push_apart(pair, &x, &v, &w, dt) {
+            Some(impulses) => {
+                pushed += 1;
+                let sum: V3 = impulses.iter().sum();
+                assert!(sum.norm() < 1e-15);
+                let after: [V3; 4] = std::array::from_fn(|k| dt * (v[k] + w[k] * impulses[k]));
+                assert_eq!(partita_contact::impact(pair.kind, &x, &after, 0.5e-4, 1e-6), None);
+            }
+            None => {
+                left += 1;
+                assert!(!hits, "{pair:?}");
+            }
+        }
+    }
+    assert!(pushed > 5 && left > 0, "{pushed} pushed, {left} left");
+}
+
 /// The same bits for any number of threads, and after other steps in between.
 #[test]
 fn bits_depend_on_nothing_but_the_step() {

@@ -1,0 +1,66 @@
+//! The pieces of a step, for simulators that are asynchronous: pairs over an interval, one pair now.
+//!
+//! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
+//! [`Contacts::pairs`], its second [`Contacts::push_apart`] for each pair of an element that is due, its third
+//! [`Contacts::resolve`] over the interval.
+
+use nalgebra::Vector3;
+
+use crate::{ContactError, Contacts, Step, broad::Pair, ccd::impact_from, distance::nearest, repel::asked};
+
+type V3 = Vector3<f64>;
+
+impl Contacts {
+    /// Pairs of features that may come within each other's reach while the surface goes from the begin of `step` to `end`
+    /// `[m]` and obstacles along their paths. Obstacles' vertices are numbered on from the surface's, see
+    /// [`Contacts::vertices`].
+    ///
+    /// # Errors
+    /// As [`Contacts::resolve`].
+    pub fn pairs(&mut self, step: &Step<'_>, end: &[V3]) -> Result<&[Pair], ContactError> {
+        self.check(step, end)?;
+        self.start(step, end);
+        self.place(step.paths, [0.0, 1.0], step.dt);
+        self.find_pairs(true);
+        Ok(&self.work.pairs)
+    }
+
+    /// Of the last [`Contacts::pairs`]: where each vertex, obstacles' after the surface's, was at the begin, and its way
+    /// `[m]`.
+    pub fn vertices(&self) -> (&[V3], &[V3]) {
+        (&self.work.x, &self.work.u)
+    }
+
+    /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
+    /// `[s]`: repelling where it is nearer than its thickness, stopping where it would meet within `dt`, with friction.
+    /// None where it needs none. They are opposite, and nothing of infinite mass gets to move.
+    pub fn push_apart(
+        &self,
+        pair: &Pair,
+        x: &[V3; 4],
+        v: &[V3; 4],
+        inverse_masses: &[f64; 4],
+        dt: f64,
+    ) -> Option<[V3; 4]> {
+        let meeting = self.meeting(self.obstacle(pair));
+        let begin = nearest(pair.kind, x);
+        let gap = begin.distance() - meeting.radius;
+        let near = if gap < meeting.thickness {
+            begin
+        } else {
+            let kept = meeting.radius + self.parameters.separation * meeting.thickness;
+            impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
+        };
+        let (n, least) = asked(&meeting, &near, x)?;
+        let c = near.weights;
+        let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
+        let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();
+        let push = (least / dt - n.dot(&relative)) / mobility;
+        if !(push > 0.0 && push.is_finite()) {
+            return None;
+        }
+        let across = relative - n.dot(&relative) * n;
+        let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
+        Some(c.map(|c| c * impulse))
+    }
+}
