@@ -3,6 +3,7 @@
 //! | name        | says |
 //! |-------------|------|
 //! | `overhead`  | what coupling costs over the same simulators alone |
+//! | `contact`   | milliseconds of collision handling, by stage |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -13,11 +14,16 @@
 //!
 //! A new bench is a function in a file of its own and a line in `BENCHES`.
 
+mod contact;
 mod crates;
 mod overhead;
 mod particles;
 mod record;
 mod report;
+/// Cloth as the tests of `contact` have it.
+#[expect(dead_code, reason = "the tests use more of it")]
+#[path = "../../contact/tests/scenes/common.rs"]
+mod springs;
 mod table;
 
 use std::{fs::File, num::NonZeroUsize, path::PathBuf, process::ExitCode};
@@ -42,7 +48,8 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 4] = [
+const BENCHES: [(&str, &str, Bench); 5] = [
+    ("contact", "milliseconds of collision handling, by stage", contact::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
