@@ -20,16 +20,13 @@ fn no_ball_is_fast_enough() {
         }
         let mut y = 0.3;
         let dt = 1.0 / 60.0;
-        let mut held = 0;
-        let mut pinched = 0;
         let mut i = 0;
         while y > -0.3 && i < 40 {
             let [begin, end] = [y, y - dt * speed].map(|y| Isometry3::translation(0.0, y, 0.0));
             cloth.substeps = 16;
             let report = cloth.step(dt, &[Path::Frame { begin, end }]);
             y -= dt * speed;
-            held += report.held;
-            pinched += report.pinched.len();
+            assert!(report.pinched.is_empty());
             assert_eq!(cloth.crossings(), 0, "{speed} step {i}");
             // How often one passes through the sheet on the way from the ball straight up: an odd number of times if the
             // ball were beyond it.
@@ -38,13 +35,9 @@ fn no_ball_is_fast_enough() {
             let through = |[a, b, c]: [Vector3<f64>; 3]| crosses([&from, &to], [&a, &b, &c]);
             let below = cloth.contacts.features().triangles().iter().filter(|t| through(corners(t))).count();
             let inside = cloth.x.iter().filter(|x| (*x - Vector3::new(0.0, y, 0.0)).norm() < 0.05).count();
-            if i > 12 {
-                println!("{speed} {i} y {y:.3} over {below} inside {inside} {report:?}");
-            }
             assert_eq!((below % 2, inside), (0, 0), "{speed} step {i}: {report:?}");
             i += 1;
         }
-        println!("{speed}: held {held} pinched {pinched}");
     }
 }
 
@@ -52,17 +45,10 @@ fn no_ball_is_fast_enough() {
 #[test]
 fn layers_in_a_press() {
     let t = 2e-3;
-    let mut vertices = vec![];
-    let mut triangles = vec![];
-    for layer in 0..4 {
-        let mesh = flat([12, 12], [0.3, 0.3], 1.01 * t * (f64::from(layer) + 1.0));
-        let first = vertices.len() as u32;
-        vertices.extend(mesh.positions());
-        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
-    }
-    let mesh = Mesh::new(&vertices, &triangles).unwrap();
+    let layers: Vec<Mesh> = (0..4).map(|k| flat([12, 12], [0.3, 0.3], 1.01 * t * (f64::from(k) + 1.0))).collect();
     let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.25, 0.05, 0.25] }).friction(0.3);
-    let mut cloth = Cloth::new(&mesh, Parameters { thickness: t, ..Parameters::default() }, vec![plate.clone(), plate]);
+    let parameters = Parameters { thickness: t, ..Parameters::default() };
+    let mut cloth = Cloth::new(&joined(&layers), parameters, vec![plate.clone(), plate]);
     let dt = 1.0 / 240.0;
     let gap = |i: i32| {
         let s = f64::from(i) / 240.0;
@@ -76,29 +62,17 @@ fn layers_in_a_press() {
             closed + (s - 0.7) * 0.1
         }
     };
-    let mut worst = 0;
     for i in 0..240 {
         let below = Path::still(Isometry3::translation(0.0, -0.05, 0.0));
         let pose = |i| Isometry3::translation(0.0, 0.05 + gap(i), 0.0);
         let report = cloth.step(dt, &[below, Path::Frame { begin: pose(i), end: pose(i + 1) }]);
-        worst = worst.max(report.pinched.len());
-        if i % 10 == 0 {
-            let low = cloth.x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
-            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
-            println!(
-                "{i} gap {:.4} low {low:.4} high {high:.4} rounds {} impacts {} rigid {} held {} pinched {}",
-                gap(i + 1),
-                report.rounds,
-                report.impacts,
-                report.rigid,
-                report.held,
-                report.pinched.len()
-            );
-        }
+        assert!(report.pinched.is_empty(), "step {i}");
         assert_eq!(cloth.crossings(), 0, "step {i}");
         assert!(cloth.x.iter().all(|x| x.y > 0.0 && x.y < gap(i + 1)), "step {i}");
+        // Layers keep their order.
+        let n = cloth.x.len() / 4;
+        assert!((0..3 * n).all(|k| cloth.x[k].y < cloth.x[k + n].y), "step {i}");
     }
-    println!("pinched at worst {worst}");
 }
 
 /// A long strip that falls upright on a floor folds into a pile (K1, small).
@@ -113,26 +87,15 @@ fn a_ribbon_piles_up() {
         x.z += 1e-3 * (20.0 * x.y).sin() + 1e-5 * (k % 7) as f64;
     }
     cloth.substeps = 24;
-    let mut all = (0, 0, 0, 0);
+    let mut impacts = 0;
     for i in 0..360 {
         let report = cloth.step(1.0 / 240.0, &[Path::still(Isometry3::identity())]);
-        all.0 += report.rounds;
-        all.1 += report.impacts;
-        all.2 += report.rigid;
-        all.3 += report.held;
-        if i % 20 == 0 {
-            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
-            let fast = cloth.v.iter().map(|x| x.norm()).fold(-f64::INFINITY, f64::max);
-            println!(
-                "{i} high {high:.4} fast {fast:.3} contacts {} pairs {} sums {all:?} pinched {}",
-                report.contacts,
-                report.pairs,
-                report.pinched.len()
-            );
-        }
+        impacts += report.impacts;
         assert_eq!(cloth.crossings(), 0, "step {i}");
         assert!(cloth.x.iter().all(|x| x.y > 0.0), "step {i}");
     }
+    // In a pile of a few centimetres.
+    assert!(impacts > 100 && cloth.x.iter().all(|x| x.y < 0.1));
 }
 
 /// Plates that close to less than the layers need: there is no solution, so cloth may be in the plates, but not in itself;
@@ -163,20 +126,6 @@ fn what_is_pinched_is_named_and_recovers() {
         let report = cloth.step(dt, &[below, Path::Frame { begin: pose(i), end: pose(i + 1) }]);
         pinched += report.pinched.len();
         let fast = cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max);
-        if i % 10 == 0 {
-            let low = cloth.x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
-            let high = cloth.x.iter().map(|x| x.y).fold(-f64::INFINITY, f64::max);
-            println!(
-                "{i} gap {:.4} low {low:.4} high {high:.4} fast {fast:.3} rounds {} impacts {} rigid {} held {} pinched {} crossings {}",
-                gap(i + 1),
-                report.rounds,
-                report.impacts,
-                report.rigid,
-                report.held,
-                report.pinched.len(),
-                cloth.crossings()
-            );
-        }
         assert_eq!(cloth.crossings(), 0, "step {i}");
         assert!(fast < 3.0, "step {i}: {fast} m/s");
         if i > 300 {

@@ -36,7 +36,6 @@ fn nothing_is_sharp_enough() {
         ("box", cube, Isometry3::translation(0.01, -0.05, 0.013)),
     ];
     for (name, obstacle, pose) in places {
-        println!("{name} {:?}", obstacle.bounds());
         let posed: Vec<V3> = obstacle.vertices().iter().map(|&v| (pose * nalgebra::Point3::from(v)).coords).collect();
         let shape = Obstacle::new(mesh(&obstacle)).friction(0.2);
         let mut cloth = Cloth::new(&flat([16, 16], [0.3, 0.3], 0.03), Parameters::default(), vec![shape]);
@@ -45,8 +44,6 @@ fn nothing_is_sharp_enough() {
         for i in 0..60 {
             let report = cloth.step(1.0 / 120.0, &[Path::still(pose)]);
             all.impacts += report.impacts;
-            all.held += report.held;
-            all.rigid += report.rigid;
             assert!(report.pinched.is_empty());
             assert_eq!(cloth.crossings(), 0, "{name} step {i}");
             let n = cloth.x.len() as u32;
@@ -58,7 +55,6 @@ fn nothing_is_sharp_enough() {
                 crossings(&x, &edges, features.triangles()).len() + crossings(&x, features.edges(), &triangles).len();
             assert_eq!(through, 0, "{name} step {i}");
         }
-        println!("{name} {all:?}");
         assert!(all.impacts > 10, "{name} was not met");
     }
 }
@@ -106,20 +102,8 @@ fn a_tube_is_wrung() {
         }
         let report = cloth.step(dt, &[]);
         all.impacts += report.impacts;
-        all.held += report.held;
-        all.rigid += report.rigid;
-        all.pinched.extend(report.pinched);
+        assert!(report.pinched.is_empty());
         assert_eq!(cloth.crossings(), 0, "step {i}");
-        if i % 40 == 0 {
-            let thin = cloth.x.iter().filter(|x| x.x.abs() < 0.02).map(|x| x.yz().norm()).fold(0.0, f64::max);
-            println!(
-                "{i} {thin:.4} {} {} {} {} {}",
-                report.contacts,
-                all.impacts,
-                all.rigid,
-                all.held,
-                all.pinched.len()
-            );
-        }
     }
+    assert!(all.impacts > 1000, "{all:?}");
 }
