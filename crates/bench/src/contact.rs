@@ -69,8 +69,9 @@ fn folded(table: &mut Table, effort: Effort) -> Result<(), Failure> {
         // To the power that a factor of two has in this factor.
         let factor = f64::from(sizes[i]) / f64::from(sizes[i - 1]);
         let ratios = reports[i].iter().zip(&reports[i - 1]);
-        let ratios: Vec<f64> =
-            ratios.map(|(more, less)| (more.seconds.sum() / less.seconds.sum()).powf(factor.log2().recip())).collect();
+        let ratios: Vec<f64> = ratios
+            .map(|(more, less)| (more.cost.seconds() / less.cost.seconds()).powf(factor.log2().recip()))
+            .collect();
         let count = |k: usize| bellows[k].contacts.features().triangles().len();
         let case = format!("folded, {} over {} triangles, by doubling", count(i), count(i - 1));
         table.row(&case, "twice/once", Some(Target::AtMost(2.6)), &ratios)?;
@@ -118,12 +119,12 @@ impl Bellows {
 
 fn rows(table: &mut Table, case: &str, target: Option<Target>, reports: &[Report]) -> Result<(), Failure> {
     let each = |of: &dyn Fn(&Report) -> f64| reports.iter().map(of).collect::<Vec<_>>();
-    table.row(case, "ms", target, &each(&|report| 1e3 * report.seconds.sum()))?;
-    table.row(&format!("{case}: pairs"), "ms", None, &each(&|report| 1e3 * report.seconds.pairs))?;
-    table.row(&format!("{case}: repel"), "ms", None, &each(&|report| 1e3 * report.seconds.repel))?;
-    table.row(&format!("{case}: impacts"), "ms", None, &each(&|report| 1e3 * report.seconds.impacts))?;
-    table.row(&format!("{case}: zones"), "ms", None, &each(&|report| 1e3 * report.seconds.zones))?;
-    table.row(&format!("{case}: pairs tested"), "pairs", None, &each(&|report| report.pairs as f64))?;
+    table.row(case, "ms", target, &each(&|report| 1e3 * report.cost.seconds()))?;
+    table.row(&format!("{case}: pairs"), "ms", None, &each(&|report| 1e3 * report.cost.pairs))?;
+    table.row(&format!("{case}: repel"), "ms", None, &each(&|report| 1e3 * report.cost.repel))?;
+    table.row(&format!("{case}: impacts"), "ms", None, &each(&|report| 1e3 * report.cost.impacts))?;
+    table.row(&format!("{case}: zones"), "ms", None, &each(&|report| 1e3 * report.cost.zones))?;
+    table.row(&format!("{case}: pairs tested"), "pairs", None, &each(&|report| report.cost.tested as f64))?;
     table.row(&format!("{case}: contacts kept"), "contacts", None, &each(&|report| report.contacts as f64))?;
     table.row(&format!("{case}: impacts found"), "impacts", None, &each(&|report| report.impacts as f64))
 }

@@ -33,7 +33,12 @@ impl Contacts {
             }
         }
         for (k, &w) in step.inverse_masses.iter().enumerate() {
-            number((0.0..=1e30).contains(&w), &|| format!("inverse mass {k}"), w, "from 0 to 1e30 1/kg")?;
+            number(
+                w == 0.0 || (1e-30..=1e30).contains(&w),
+                &|| format!("inverse mass {k}"),
+                w,
+                "0, or from 1e-30 to 1e30 1/kg",
+            )?;
         }
         for (k, (path, (obstacle, core))) in step.paths.iter().zip(&self.obstacles).enumerate() {
             match path {

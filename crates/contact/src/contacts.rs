@@ -21,7 +21,8 @@ use crate::{
     ccd::Impact,
     distance::Nearest,
     obstacle::Core,
-    respond::{Contact, Spin},
+    respond::Contact,
+    torque::Group,
     zones,
 };
 
@@ -93,7 +94,12 @@ pub(crate) struct Work {
     pub order: Vec<Key>,
     pub spare: Vec<Contact>,
     pub before: Vec<V3>,
-    pub spins: Vec<Spin>,
+    /// Which vertices contacts join, the sums over each group, and impulses that cancel its torque `[kg m]`.
+    pub above: Vec<u32>,
+    pub groups: Vec<Group>,
+    pub turned: Vec<V3>,
+    /// [`PART`] of one interval.
+    pub part: f64,
     pub impulses: Vec<V3>,
     pub reactions: Vec<Reaction>,
 }
@@ -158,6 +164,7 @@ impl Contacts {
         self.start(step, end);
         let intervals = self.intervals(step.paths);
         let dt = step.dt / intervals as f64;
+        self.work.part = PART / intervals as f64;
         for interval in 0..intervals {
             let part = [interval, interval + 1].map(|k| k as f64 / intervals as f64);
             let mut clock = Instant::now();
@@ -167,15 +174,15 @@ impl Contacts {
             if interval == 0 {
                 self.check_apart()?;
             }
-            report.seconds.pairs += lap();
+            report.cost.pairs += lap();
             self.repel(state, &mut report, dt);
-            report.seconds.repel += lap();
+            report.cost.repel += lap();
             let clear = self.stop_impacts(state, &mut report, dt);
-            report.seconds.impacts += lap();
+            report.cost.impacts += lap();
             if !clear {
                 zones::move_as_one(self, state, &mut report, dt);
             }
-            report.seconds.zones += lap();
+            report.cost.zones += lap();
             self.book(dt);
             let work = &mut self.work;
             for k in 0..n {
@@ -183,7 +190,9 @@ impl Contacts {
                 work.x[k] += work.u[k];
             }
         }
-        end.copy_from_slice(&self.work.x[..n]);
+        // What is told where to go is there to the last bit.
+        let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
+        free.for_each(|k| end[k] = self.work.x[k]);
         Ok(report)
     }
 
@@ -243,7 +252,7 @@ impl Contacts {
             if impulse == V3::zeros() {
                 continue;
             }
-            let on = contact.impulses(&self.work.spins, &impulse);
+            let on = contact.weights.map(|c| c * impulse);
             let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
             for (&v, p) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| (**v as usize) < cloth) {
                 self.work.impulses[v as usize] += p;
@@ -264,6 +273,9 @@ impl Contacts {
                     }
                 }
             }
+        }
+        for (impulse, turned) in self.work.impulses.iter_mut().zip(&self.work.turned) {
+            *impulse += turned / dt;
         }
         self.work.contacts = contacts;
         let reactions = &mut self.work.reactions;

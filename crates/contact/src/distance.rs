@@ -93,7 +93,7 @@ fn foot_on_plane(y: &[V3; 3]) -> Option<[f64; 3]> {
     let height = once - (once.dot(&e) / ee) * e;
     let hh = height.norm_squared();
     // Flatter than what rounding leaves of a height: the edges are all there is.
-    if hh <= (8.0 * f64::EPSILON).powi(2) * ee {
+    if ee == 0.0 || hh <= (8.0 * f64::EPSILON).powi(2) * ee {
         return None;
     }
     let w = -y[o].dot(&height) / hh;

@@ -28,7 +28,6 @@ impl Contacts {
                 let contact = self.contact(pair, obstacle, &self.meeting(obstacle), &impact.nearest, dt);
                 self.work.contacts.extend(contact);
             }
-            self.add_spins(before);
             report.rounds += 1;
             report.impacts += self.work.contacts.len() - before;
             self.note_changes(|contacts| contacts.sweeps());

@@ -12,14 +12,7 @@ use parry3d_f64::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Path, Shape,
-    broad::Pair,
-    contacts::{Contacts, PART},
-    distance::Kind,
-    obstacle::Core,
-    respond::Contact,
-};
+use crate::{Path, Shape, broad::Pair, contacts::Contacts, distance::Kind, obstacle::Core, respond::Contact};
 
 type V3 = Vector3<f64>;
 
@@ -56,7 +49,7 @@ impl Core {
     /// Of a point inside, in the frame's axes, the nearest place of the surface.
     fn way_out(&self, shape: &Shape, x: &V3) -> Option<V3> {
         if *shape == Shape::HalfSpace {
-            return (x.y < 0.0).then(|| V3::new(x.x, 0.0, x.z));
+            return (x.y <= 0.0).then(|| V3::new(x.x, 0.0, x.z));
         }
         let found = self.solid.as_ref()?.project_local_point(Vector::new(x.x, x.y, x.z), false);
         found.is_inside.then(|| V3::new(found.point.x, found.point.y, found.point.z))
@@ -84,21 +77,21 @@ impl Contacts {
             let x = self.work.x[vertex as usize];
             let Some(out) = core.way_out(&obstacle.shape, &local(begin, &x)) else { return false };
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
-            let depth = (place - x).norm();
             let meeting = self.work.meetings[number as usize];
-            // On the surface itself no direction is known; the next step knows more.
-            if let Some(n) = (place - x).try_normalize(0.0) {
+            // On the surface itself only a plane knows its direction; the next step knows more.
+            let up = (obstacle.shape == Shape::HalfSpace).then(|| begin * V3::y());
+            if let Some(n) = (place - x).try_normalize(0.0).or(up) {
                 self.work.contacts.push(Contact {
                     pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
                     obstacle: Some(number),
-                    spin: None,
                     weights: [1.0, 0.0, 0.0, 0.0],
                     n,
                     drift: place - then,
-                    least: PART * (depth + meeting.thickness).min(meeting.thickness),
+                    least: self.work.part * meeting.thickness,
                     friction: meeting.friction,
                     push: 0.0,
                     drag: V3::zeros(),
+                    cancelled: V3::zeros(),
                 });
             }
             true

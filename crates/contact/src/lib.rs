@@ -34,16 +34,21 @@
 //! A surface that crosses nothing at the begin crosses nothing at the end. Every pair of features that can meet is found
 //! ([`broad`](Contacts::pairs) phase, equal to brute force), and none is let go before additive CCD ([`impact`]) has shown
 //! that it stays apart, which never errs on the wrong side. Impulses settle nearly all; what they cannot, moves as one.
-//! Obstacles go where they are told, so where several of them leave no room there is no solution: then the cloth still does
-//! not cross itself, the vertices are in [`Report::pinched`], and those inside an obstacle are led out when it makes room
-//! ([`State`]).
+//! Obstacles and pins go where they are told, so where several of them leave no room there is no solution: those vertices
+//! are in [`Report::pinched`], and those inside an obstacle are led out when it makes room ([`State`]). Between two obstacles
+//! the cloth still does not cross itself; between pins that are moved through each other it may.
 //!
-//! Linear and angular momentum are kept between cloth and cloth, to rounding. What obstacles get is in
-//! [`Contacts::reactions`]. Results do not depend on the number of threads or on earlier steps.
+//! Linear and angular momentum are kept between cloth and cloth, to rounding; a pin takes what its contacts ask of it.
+//! What obstacles get is in [`Contacts::reactions`]. Results do not depend on the number of threads or on earlier steps.
 //!
 //! # What is not
 //!
-//! Cloth that crosses itself at the begin stays so: pairs keep the side on which they are. [`crossings`] finds them.
+//! - Cloth that crosses itself at the begin stays so: pairs keep the side on which they are. [`crossings`] finds them.
+//! - A mesh that is moved by its points counts as many obstacles, one a point: cloth that it touches in several places may
+//!   be called pinched where there was room.
+//! - An edge that an obstacle has pierced between its vertices is not told of, and comes out as it went in.
+//! - Cloth at no distance at all from an obstacle has no side, and is not kept from it; above a half-space it is, see
+//!   [`Contacts::look`].
 //!
 //! Lengths are in metres, Y is up, masses in kilograms. Start at [`Contacts`].
 
@@ -64,6 +69,7 @@ mod place;
 mod repel;
 mod report;
 mod respond;
+mod torque;
 mod zones;
 
 pub use broad::Pair;
@@ -76,4 +82,4 @@ pub use features::Features;
 pub use inside::State;
 pub use obstacle::{Obstacle, Path, Shape};
 pub use parameters::Parameters;
-pub use report::{Reaction, Report, Seconds};
+pub use report::{Cost, Reaction, Report};

@@ -6,7 +6,9 @@
 
 use nalgebra::Vector3;
 
-use crate::{ContactError, Contacts, Step, broad::Pair, ccd::impact_from, distance::nearest, repel::asked};
+use crate::{
+    ContactError, Contacts, Step, broad::Pair, ccd::impact_from, contacts::PART, distance::nearest, repel::asked,
+};
 
 type V3 = Vector3<f64>;
 
@@ -51,7 +53,7 @@ impl Contacts {
             let kept = meeting.radius + self.parameters.separation * meeting.thickness;
             impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
         };
-        let (n, least) = asked(&meeting, &near, x)?;
+        let (n, least) = asked(&meeting, &near, x, PART)?;
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

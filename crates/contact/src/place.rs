@@ -38,6 +38,8 @@ impl Contacts {
         let n = self.features.vertices();
         let work = &mut self.work;
         work.x.truncate(n);
+        work.turned.clear();
+        work.turned.resize(n, V3::zeros());
         work.u.clear();
         work.u.extend(work.velocities.iter().map(|v| dt * v));
         work.poses.clear();
@@ -50,12 +52,20 @@ impl Contacts {
                 }
                 Path::Frame { begin, end } => {
                     let poses = part.map(|s| pose(begin, end, s));
-                    let plane = plane_below(&work.x[..n], &work.u[..n], &poses[0]);
-                    let vertices = if obstacle.shape == Shape::HalfSpace { &plane[..] } else { &core.vertices };
-                    for &vertex in vertices {
-                        let [a, b] = poses.map(|pose| (pose * Point3::from(vertex)).coords);
-                        work.x.push(a);
-                        work.u.push(b - a);
+                    if obstacle.shape == Shape::HalfSpace {
+                        // The same places of both planes, however the frame slides within its own.
+                        for a in plane_below(&work.x[..n], &work.u[..n], &poses[0]) {
+                            let a = (poses[0] * Point3::from(a)).coords;
+                            let up = poses[1] * V3::y();
+                            work.x.push(a);
+                            work.u.push(up.dot(&(poses[1].translation.vector - a)) * up);
+                        }
+                    } else {
+                        for &vertex in &core.vertices {
+                            let [a, b] = poses.map(|pose| (pose * Point3::from(vertex)).coords);
+                            work.x.push(a);
+                            work.u.push(b - a);
+                        }
                     }
                     work.poses.push(Some(poses));
                 }
@@ -128,6 +138,9 @@ impl Contacts {
     /// Looks for pairs again if a vertex left its box.
     pub(crate) fn widen(&mut self) {
         let cloth = self.features.vertices();
+        if cloth == 0 {
+            return;
+        }
         let reach = self.reach(0);
         let left = |k: usize| {
             let (end, bounds) = (self.work.x[k] + self.work.u[k], &self.work.boxes[k]);
@@ -162,8 +175,8 @@ fn plane_below(x: &[V3], u: &[V3], pose: &Isometry3<f64>) -> [V3; 3] {
         }
     }
     let middle = 0.5 * (low + high);
-    // Room for what contacts change, and for the plane's own motion.
-    let size = 2.0 * (high - low).amax() + 1.0;
+    // Room for what contacts change.
+    let size = 10.0 * (high - low).amax() + 10.0;
     let corner = |x: f64, z: f64| V3::new(middle.x + size * x, 0.0, middle.z + size * z);
     [corner(-2.0, -1.0), corner(0.0, 2.0), corner(2.0, -1.0)]
 }

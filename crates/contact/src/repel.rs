@@ -3,11 +3,11 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Contacts, Report, State,
+    Contacts, Report, Shape, State,
     broad::Pair,
-    contacts::{AHEAD, Meeting, PART},
+    contacts::{AHEAD, Meeting},
     distance::Nearest,
-    respond::{Contact, Spin, sweep},
+    respond::{Contact, sweep},
 };
 
 type V3 = Vector3<f64>;
@@ -17,7 +17,7 @@ impl Contacts {
     pub(crate) fn repel(&mut self, state: &mut State, report: &mut Report, dt: f64) {
         self.work.contacts.clear();
         self.lead_out(state);
-        report.pairs += self.work.pairs.len();
+        report.cost.tested += self.work.pairs.len();
         let cloth = self.features.vertices();
         let mut contacts = std::mem::take(&mut self.work.contacts);
         for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
@@ -36,8 +36,6 @@ impl Contacts {
         self.work.contacts = contacts;
         self.keep_one_each();
         report.contacts += self.work.contacts.len();
-        self.work.spins.clear();
-        self.add_spins(0);
         self.sweeps();
     }
 
@@ -52,11 +50,10 @@ impl Contacts {
     ) -> Option<Contact> {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
-        let (n, least) = asked(meeting, near, &x)?;
+        let (n, least) = asked(meeting, near, &x, work.part)?;
         let mut contact = Contact {
             pair,
             obstacle,
-            spin: None,
             weights: near.weights,
             n,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
@@ -64,6 +61,7 @@ impl Contacts {
             friction: meeting.friction,
             push: 0.0,
             drag: V3::zeros(),
+            cancelled: V3::zeros(),
         };
         let cloth = self.features.vertices();
         if obstacle.is_some() && meeting.restitution > 0.0 {
@@ -88,18 +86,6 @@ impl Contacts {
         std::mem::swap(&mut work.contacts, &mut work.spare);
     }
 
-    /// To contacts of the cloth with itself, from one on.
-    pub(crate) fn add_spins(&mut self, from: usize) {
-        let work = &mut self.work;
-        for contact in work.contacts[from..].iter_mut().filter(|contact| contact.obstacle.is_none()) {
-            let of = contact.pair.vertices;
-            if let Some(spin) = Spin::new(&of.map(|v| work.x[v as usize]), &of.map(|v| work.w[v as usize])) {
-                contact.spin = Some(work.spins.len() as u32);
-                work.spins.push(spin);
-            }
-        }
-    }
-
     /// Way of an obstacle's surface where it is touched, as it counts in the relative way.
     pub(crate) fn drift(&self, pair: &Pair, obstacle: Option<u32>, meeting: &Meeting, near: &Nearest, n: &V3) -> V3 {
         let Some(obstacle) = obstacle else { return V3::zeros() };
@@ -108,6 +94,14 @@ impl Contacts {
         for (&c, &v) in near.weights.iter().zip(&pair.vertices).filter(|(_, v)| **v as usize >= cloth) {
             core += c * self.work.u[v as usize];
             sign += c;
+        }
+        // The plane of a half-space slides without its triangle.
+        if let (Shape::HalfSpace, Some([begin, end])) =
+            (&self.obstacles[obstacle as usize].0.shape, &self.work.poses[obstacle as usize])
+        {
+            let place: V3 = (1..4).map(|k| -near.weights[k] * self.work.x[pair.vertices[k] as usize]).sum();
+            let way = place - (end * begin.inverse_transform_point(&place.into())).coords;
+            return way - n.dot(&way) * n + n.dot(&core) * n;
         }
         // The core's own way; a radius around it turns too, which shows across n only.
         if let Some([begin, end]) = &self.work.poses[obstacle as usize]
@@ -125,20 +119,21 @@ impl Contacts {
         let cloth = self.features.vertices();
         let work = &mut self.work;
         for _ in 0..self.parameters.sweeps {
-            let most = sweep(&mut work.contacts, &work.spins, &mut work.u[..cloth], &work.w);
+            let most = sweep(&mut work.contacts, &mut work.u[..cloth], &work.w);
             if most < 1e-4 * self.parameters.thickness {
                 break;
             }
         }
+        self.cancel_torque();
     }
 }
 
 /// Along which direction a pair with such nearest points, at the begin or at an impact, is kept apart, and how far its
-/// features have to move along it at least.
-pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4]) -> Option<(V3, f64)> {
+/// features have to move along it at least: `part` of what they lack of the thickness.
+pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4], part: f64) -> Option<(V3, f64)> {
     let n = near.offset.try_normalize(0.0)?;
     // How far apart the same places are along n at the begin.
     let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
     let lacking = meeting.thickness - apart;
-    Some((n, if lacking < 0.0 { lacking } else { PART * lacking.min(meeting.thickness) }))
+    Some((n, if lacking < 0.0 { lacking } else { part * lacking.min(meeting.thickness) }))
 }

@@ -18,8 +18,6 @@ pub struct Reaction {
 /// What a step found and did.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
-    /// Pairs of features whose boxes met.
-    pub pairs: usize,
     /// Pairs near enough at the begin to push each other.
     pub contacts: usize,
     /// Impacts, in all rounds.
@@ -32,13 +30,15 @@ pub struct Report {
     pub held: usize,
     /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
     pub pinched: Vec<u32>,
-    /// What the stages took.
-    pub seconds: Seconds,
+    /// What it cost.
+    pub cost: Cost,
 }
 
-/// Seconds by stage. Wall clock, hence equal to any other.
+/// Seconds by stage, and how much was looked at. Depends on clock and memory, hence equal to any other.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Seconds {
+pub struct Cost {
+    /// Pairs of features whose boxes met.
+    pub tested: usize,
     /// Placing vertices, broad phase, nearest points.
     pub pairs: f64,
     /// Repulsion.
@@ -49,14 +49,14 @@ pub struct Seconds {
     pub zones: f64,
 }
 
-impl Seconds {
-    /// All of them.
-    pub fn sum(&self) -> f64 {
+impl Cost {
+    /// Of all stages `[s]`.
+    pub fn seconds(&self) -> f64 {
         self.pairs + self.repel + self.impacts + self.zones
     }
 }
 
-impl PartialEq for Seconds {
+impl PartialEq for Cost {
     fn eq(&self, _: &Self) -> bool {
         true
     }

@@ -10,7 +10,7 @@
 //! taken back (projected Gauss-Seidel), so that layers pass on what lies on them, and friction is within the cone of the
 //! whole impulse.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
 use crate::{broad::Pair, distance::Kind};
 
@@ -22,8 +22,6 @@ pub(crate) struct Contact {
     pub pair: Pair,
     /// The obstacle that one of the features is of.
     pub obstacle: Option<u32>,
-    /// Where in the list of [`Spin`]s its own is.
-    pub spin: Option<u32>,
     pub weights: [f64; 4],
     /// From the second feature to the first.
     pub n: V3,
@@ -36,48 +34,8 @@ pub(crate) struct Contact {
     pub push: f64,
     /// Sum of impulses across n `[kg m]`.
     pub drag: V3,
-}
-
-/// The inertia of the four vertices of a pair.
-///
-/// An impulse along the line between the nearest points has no torque. At an impact later in the step that line is
-/// another than at the begin, and friction acts across it; yet paths are straight over the whole step, so angular momentum
-/// is that of the begin. So the impulses c_k j get -m_k ω x r_k added with ω = I⁻¹ Σ r_k x c_k j: the least change that
-/// leaves none.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spin {
-    /// From the centre of mass to each vertex at the begin `[m]`.
-    arms: [V3; 4],
-    masses: [f64; 4],
-    inverse_inertia: Matrix3<f64>,
-}
-
-impl Spin {
-    /// None where a vertex is held, or the four are on one line.
-    pub fn new(x: &[V3; 4], inverse_masses: &[f64; 4]) -> Option<Self> {
-        if inverse_masses.contains(&0.0) {
-            return None;
-        }
-        let masses = inverse_masses.map(|w| 1.0 / w);
-        let mass: f64 = masses.iter().sum();
-        let centre: V3 = (0..4).map(|k| masses[k] / mass * x[k]).sum();
-        let arms = x.map(|x| x - centre);
-        let part = |k: usize| {
-            masses[k] * (Matrix3::from_diagonal_element(arms[k].norm_squared()) - arms[k] * arms[k].transpose())
-        };
-        let inertia: Matrix3<f64> = (0..4).map(part).sum();
-        let size = inertia.trace();
-        // Relative to its size, so that a nearly straight one is told from a small one.
-        let inverse = (inertia / size).try_inverse()?;
-        (inverse.amax() < 1e8).then(|| Self { arms, masses, inverse_inertia: inverse / size })
-    }
-
-    /// Impulses on the four vertices in place of `weights[k] impulse`.
-    fn impulses(&self, weights: &[f64; 4], impulse: &V3) -> [V3; 4] {
-        let torque: V3 = (0..4).map(|k| weights[k] * self.arms[k].cross(impulse)).sum();
-        let omega = self.inverse_inertia * torque;
-        std::array::from_fn(|k| weights[k] * impulse - self.masses[k] * omega.cross(&self.arms[k]))
-    }
+    /// Torque of both that has been taken out again `[kg m²]`.
+    pub cancelled: V3,
 }
 
 impl Contact {
@@ -105,18 +63,10 @@ impl Contact {
         way
     }
 
-    /// Impulses on the vertices, from one on the first feature.
-    pub fn impulses(&self, spins: &[Spin], impulse: &V3) -> [V3; 4] {
-        match self.spin {
-            Some(k) => spins[k as usize].impulses(&self.weights, impulse),
-            None => self.weights.map(|c| c * impulse),
-        }
-    }
-
-    fn apply(&self, spins: &[Spin], impulse: &V3, u: &mut [V3], w: &[f64]) {
-        for (&v, p) in self.pair.vertices.iter().zip(self.impulses(spins, impulse)) {
+    fn apply(&self, impulse: &V3, u: &mut [V3], w: &[f64]) {
+        for (&c, &v) in self.weights.iter().zip(&self.pair.vertices) {
             if let Some(u) = u.get_mut(v as usize) {
-                *u += w[v as usize] * p;
+                *u += c * w[v as usize] * impulse;
             }
         }
     }
@@ -130,7 +80,7 @@ impl Contact {
 
 /// One sweep over all contacts in order; `u` and `w` are of the cloth's vertices, obstacles' come after them.
 /// Returns by how much the way of a contact changed at most `[m]`.
-pub(crate) fn sweep(contacts: &mut [Contact], spins: &[Spin], u: &mut [V3], w: &[f64]) -> f64 {
+pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64]) -> f64 {
     let mut most = 0.0_f64;
     for contact in contacts {
         let mobility = contact.mobility(w);
@@ -143,7 +93,7 @@ pub(crate) fn sweep(contacts: &mut [Contact], spins: &[Spin], u: &mut [V3], w: &
         contact.push = (before + lacking / mobility).max(0.0);
         if contact.push != before {
             let more = contact.push - before;
-            contact.apply(spins, &(more * n), u, w);
+            contact.apply(&(more * n), u, w);
             most = most.max((more * mobility).abs());
         }
         if contact.friction > 0.0 && (contact.push > 0.0 || contact.drag != V3::zeros()) {
@@ -152,7 +102,7 @@ pub(crate) fn sweep(contacts: &mut [Contact], spins: &[Spin], u: &mut [V3], w: &
             let before = contact.drag;
             contact.drag = (before - across / mobility).cap_magnitude(contact.friction * contact.push);
             let more = contact.drag - before;
-            contact.apply(spins, &more, u, w);
+            contact.apply(&more, u, w);
             most = most.max(more.norm() * mobility);
         }
     }

@@ -15,7 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
-use crate::{Reaction, Report, State, broad::Pair, contacts::Contacts};
+use crate::{
+    Reaction, Report, State,
+    broad::Pair,
+    contacts::Contacts,
+    torque::{inertia, turn_of},
+};
 
 type V3 = Vector3<f64>;
 
@@ -89,6 +94,11 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
         }
         zone.book(all, &before, dt);
     }
+    // Nothing can be done for what is told where to go.
+    let n = all.features.vertices();
+    let is_told = |pair: &Pair| pair.vertices.iter().all(|&v| v as usize >= n || all.work.w[v as usize] == 0.0);
+    let told = joined.iter().filter(|pair| is_told(pair)).flat_map(|pair| pair.vertices);
+    report.pinched.extend(told.filter(|&v| (v as usize) < n));
     all.note_inside(state, &report.pinched);
     report.pinched.sort_unstable();
     report.pinched.dedup();
@@ -157,17 +167,13 @@ impl Zone {
         let mass: f64 = members().map(|(_, m)| m).sum();
         let centre: V3 = members().map(|(v, m)| m / mass * x[v]).sum();
         let way: V3 = members().map(|(v, m)| m / mass * u[v]).sum();
-        let (mut inertia, mut angular) = (Matrix3::zeros(), V3::zeros());
+        let (mut moment, mut angular) = (Matrix3::zeros(), V3::zeros());
         for (v, m) in members() {
             let r = x[v] - centre;
-            inertia += m * (Matrix3::from_diagonal_element(r.norm_squared()) - r * r.transpose());
+            moment += inertia(m, &r);
             angular += m * r.cross(&(u[v] - way));
         }
-        // All on one line: nothing turns about it.
-        let eigen = inertia.symmetric_eigen();
-        let least = 1e-12 * eigen.eigenvalues.amax();
-        let inverse = eigen.eigenvalues.map(|value| if value > least { 1.0 / value } else { 0.0 });
-        let turn = eigen.eigenvectors * inverse.component_mul(&(eigen.eigenvectors.transpose() * angular));
+        let turn = turn_of(moment, &angular);
         for (v, _) in members() {
             u[v] = way + turn.cross(&(x[v] - centre));
         }

@@ -173,6 +173,17 @@ fn coordinate() -> impl Strategy<Value = f64> {
     prop_oneof![(-16..=16_i32).prop_map(|k| f64::from(k) / 8.0), -2.0..2.0_f64]
 }
 
+/// A triangle that is a point, and edges that are.
+#[test]
+fn features_may_be_points() {
+    let (a, p) = (Vector3::new(0.0, 0.0, 0.0), Vector3::new(1.0, 2.0, 2.0));
+    for kind in [Kind::PointTriangle, Kind::EdgeEdge] {
+        let x = if kind == Kind::PointTriangle { [a, p, p, p] } else { [a, a, p, p] };
+        assert_eq!(nearest(kind, &x).distance(), 3.0);
+        assert!(impact(kind, &x, &[2.0 * p, a, a, a], 0.0, 1e-6).is_some() || kind == Kind::EdgeEdge);
+    }
+}
+
 /// A head-on hit is found when it happens, to the slack that was asked for.
 #[test]
 fn an_impact_is_found_in_time() {
