@@ -49,7 +49,8 @@ impl Core {
     /// Of a point inside, in the frame's axes, the nearest place of the surface.
     fn way_out(&self, shape: &Shape, x: &V3) -> Option<V3> {
         if *shape == Shape::HalfSpace {
-            return (x.y <= 0.0).then(|| V3::new(x.x, 0.0, x.z));
+            // On the plane or nearer than rounding lets a pair be told from one that touches.
+            return (x.y <= 1e-9 * (1.0 + x.amax())).then(|| V3::new(x.x, 0.0, x.z));
         }
         let found = self.solid.as_ref()?.project_local_point(Vector::new(x.x, x.y, x.z), false);
         found.is_inside.then(|| V3::new(found.point.x, found.point.y, found.point.z))

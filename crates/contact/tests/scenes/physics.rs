@@ -344,7 +344,7 @@ fn a_half_space_has_no_end() {
             let lowest = cloth.x.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
             assert!(lowest >= -1e-15, "from {height} m, step {step}: {lowest} m");
         }
-        assert!(cloth.x.iter().all(|x| x.y > 0.3e-3));
+        assert!(cloth.x.iter().all(|x| x.y > 0.3e-3), "from {height} m");
     }
 }
 
