@@ -79,9 +79,9 @@ impl Contacts {
             let Some(out) = core.way_out(&obstacle.shape, &local(begin, &x)) else { return false };
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
             let meeting = self.work.meetings[number as usize];
-            // On the surface itself only a plane knows its direction; the next step knows more.
+            // On the surface itself only a plane knows which way is out; of the others the next step knows more.
             let up = (obstacle.shape == Shape::HalfSpace).then(|| begin * V3::y());
-            if let Some(n) = (place - x).try_normalize(0.0).or(up) {
+            if let Some(n) = up.or((place - x).try_normalize(0.0)) {
                 self.work.contacts.push(Contact {
                     pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
                     obstacle: Some(number),
