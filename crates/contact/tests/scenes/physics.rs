@@ -365,3 +365,39 @@ fn an_obstacle_far_away_changes_nothing_here() {
         assert!(run(angle) < 2.0 * still, "{} m/s instead of {still}", run(angle));
     }
 }
+
+/// A ball that spins drags along what lies on it, by friction alone, and is held back by as much.
+#[test]
+fn a_spinning_ball_drags_cloth_along() {
+    let spin_of = |friction: f64| {
+        let ball = Obstacle::new(Shape::Ball { radius: 0.1 }).friction(friction);
+        let mut cloth = Cloth::new(&flat([6, 6], [0.06, 0.06], 0.1006), Parameters::default(), vec![ball]);
+        cloth.substeps = 1;
+        let dt = 1.0 / 480.0;
+        let at = |i: u32| Isometry3::rotation(V3::y() * 2.0 * dt * f64::from(i));
+        let mut held_back = 0.0;
+        for i in 0..120 {
+            cloth.step(dt, &[Path::Frame { begin: at(i), end: at(i + 1) }]);
+            held_back += cloth.contacts.reactions().iter().map(|reaction| reaction.angular.y).sum::<f64>();
+        }
+        let (_, l, ..) = momenta(&cloth);
+        assert_relative_eq!(held_back, -l.y, epsilon = 1e-9);
+        l.y
+    };
+    assert!(spin_of(0.0).abs() < 1e-12);
+    let inertia = 0.2 * 0.06 * 0.06 * (0.06 * 0.06 + 0.06 * 0.06) / 12.0;
+    assert_relative_eq!(spin_of(0.5), inertia * 2.0, max_relative = 0.1);
+}
+
+/// Cloth that is told to go through cloth that is told to stay: nothing can be done, and that is said.
+#[test]
+fn pins_that_pass_through_pins_are_named() {
+    let sheets = joined(&[flat([2, 2], [0.1, 0.1], 0.0), flat([2, 2], [0.07, 0.07], 0.01)]);
+    let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![]);
+    cloth.gravity = V3::zeros();
+    cloth.inverse_masses.fill(0.0);
+    cloth.v[9..].fill(V3::new(0.0, -1.0, 0.0));
+    let report = cloth.step(0.02, &[]);
+    assert!(report.pinched.iter().any(|&v| v < 9) && report.pinched.iter().any(|&v| v >= 9), "{report:?}");
+    assert_relative_eq!(cloth.x[9].y, -0.01, epsilon = 1e-15);
+}
