@@ -162,7 +162,7 @@ impl Contacts {
         let mut report = Report::default();
         let n = self.features.vertices();
         self.start(step, end);
-        let intervals = self.intervals(step.paths);
+        let intervals = self.intervals(step, end);
         let dt = step.dt / intervals as f64;
         self.work.part = PART / intervals as f64;
         for interval in 0..intervals {

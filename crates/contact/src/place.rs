@@ -4,7 +4,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
 use crate::{
-    Contacts, Obstacle, Path, Shape,
+    Contacts, Obstacle, Path, Shape, Step,
     broad::Bounds,
     contacts::{AHEAD, Meeting},
     distance::nearest,
@@ -22,14 +22,23 @@ const INTERVALS: usize = 256;
 const MARGINS: [f64; 2] = [0.25, 4.0];
 
 impl Contacts {
-    /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8.
-    pub(crate) fn intervals(&self, paths: &[Path<'_>]) -> usize {
-        let of = |(path, (meeting, (_, core))): (&Path<'_>, (&Meeting, &(Obstacle, Core)))| {
+    /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
+    /// that are where the cloth may come.
+    pub(crate) fn intervals(&self, step: &Step<'_>, end: &[V3]) -> usize {
+        let reach = 2.0 * self.parameters.thickness;
+        let ways = step.begin.iter().zip(end).map(|(x, end)| Bounds::swept(x, &(end - x), reach));
+        let Some(cloth) = ways.reduce(|all, one| all.join(&one)) else { return 1 };
+        let of = |(path, (meeting, (obstacle, core))): (&Path<'_>, (&Meeting, &(Obstacle, Core)))| {
             let Path::Frame { begin, end } = path else { return 1.0 };
+            let [a, b] = [begin, end].map(|pose| pose.translation.vector);
+            let around = core.extent + meeting.radius + 2.0 * meeting.thickness;
+            if obstacle.shape != Shape::HalfSpace && !Bounds::swept(&a, &(b - a), around).meets(&cloth) {
+                return 1.0;
+            }
             let angle = begin.rotation.angle_to(&end.rotation);
             (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil()
         };
-        let most = paths.iter().zip(self.work.meetings.iter().zip(&self.obstacles)).map(of).fold(1.0, f64::max);
+        let most = step.paths.iter().zip(self.work.meetings.iter().zip(&self.obstacles)).map(of).fold(1.0, f64::max);
         (most as usize).min(INTERVALS)
     }
 

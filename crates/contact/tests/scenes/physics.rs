@@ -348,21 +348,25 @@ fn a_half_space_has_no_end() {
     }
 }
 
-/// The push that parts what is too near is that of a step, into however many intervals a turning obstacle cuts it.
+/// The push that parts what is too near is that of a step, into however many intervals a turning obstacle cuts it; and one
+/// that cannot be reached cuts it into none.
 #[test]
-fn an_obstacle_far_away_changes_nothing_here() {
-    let run = |angle: f64| {
+fn a_turning_obstacle_does_not_push_from_afar() {
+    let run = |distance: f64, angle: f64| {
         let sheets = joined(&[flat([4, 4], [0.1, 0.1], 0.0), flat([4, 4], [0.1, 0.1], 0.5e-3)]);
-        let far = Obstacle::new(Shape::Cuboid { half_extents: [20.0; 3] });
-        let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![far]);
+        let box_beside = Obstacle::new(Shape::Cuboid { half_extents: [20.0; 3] });
+        let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![box_beside]);
         cloth.gravity = V3::zeros();
-        let at = |angle: f64| Isometry3::new(V3::new(100.0, 0.0, 0.0), V3::new(0.0, angle, 0.0));
-        cloth.step(1.0 / 240.0, &[Path::Frame { begin: at(0.0), end: at(angle) }]);
-        cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max)
+        let at = |angle: f64| Isometry3::new(V3::new(distance, 0.0, 0.0), V3::new(angle, 0.0, 0.0));
+        let report = cloth.step(1.0 / 240.0, &[Path::Frame { begin: at(0.0), end: at(angle) }]);
+        (cloth.v.iter().map(|v| v.norm()).fold(0.0, f64::max), report.contacts)
     };
-    let still = run(0.0);
+    let (still, contacts) = run(30.0, 0.0);
     for angle in [0.1, 1.0, 3.0] {
-        assert!(run(angle) < 2.0 * still, "{} m/s instead of {still}", run(angle));
+        // Beside the box, within the ball around it: in intervals, each with all contacts.
+        let (pushed, many) = run(30.0, angle);
+        assert!(pushed < 2.0 * still && many > 10 * contacts, "{pushed} m/s instead of {still}, {many} contacts");
+        assert_eq!(run(100.0, angle), (still, contacts));
     }
 }
 
