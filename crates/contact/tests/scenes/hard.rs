@@ -135,3 +135,24 @@ fn what_is_pinched_is_named_and_recovers() {
     }
     assert!(pinched > 0);
 }
+
+/// Twice the cloth makes about twice the pairs, also where all of it is in the box of one triangle a kilometre long, and
+/// where it is so small that all is within a millimetre (L6).
+#[test]
+fn pairs_do_not_grow_quadratically() {
+    let tested = |rows: u32, size: f64, giant: bool| {
+        let (thickness, length) = (1e-3 * size, f64::from(rows) / 20.0 * size);
+        let tilted = [[-500.0, -520.0, -300.0], [500.0, 480.0, -300.0], [0.0, -20.0, 600.0]];
+        let giant = giant.then(|| Obstacle::new(Shape::Mesh { vertices: tilted.to_vec(), triangles: vec![[0, 1, 2]] }));
+        let obstacles: Vec<_> = giant.into_iter().collect();
+        let paths = vec![Path::still(Isometry3::identity()); obstacles.len()];
+        let parameters = Parameters { thickness, ..Parameters::default() };
+        let mut cloth = Cloth::new(&flat([20, rows], [size, length], 0.0), parameters, obstacles);
+        cloth.gravity *= size;
+        cloth.step(1.0 / 240.0, &paths).cost.tested as f64
+    };
+    for (size, giant) in [(1.0, false), (1.0, true), (1e-3, false), (1e-3, true)] {
+        let [once, twice] = [40, 80].map(|rows| tested(rows, size, giant));
+        assert!(twice / once < 2.1, "size {size} m, giant {giant}: {once} pairs, then {twice}");
+    }
+}
