@@ -32,8 +32,8 @@
 //! # What is guaranteed
 //!
 //! A surface that crosses nothing at the begin crosses nothing at the end. Every pair of features that can meet is found
-//! ([`broad`](Contacts::pairs) phase, equal to brute force), and none is let go before additive CCD ([`impact`]) has shown
-//! that it stays apart, which never errs on the wrong side. Impulses settle nearly all; what they cannot, moves as one.
+//! ([`Contacts::pairs`]; equal to brute force), and none is let go before additive CCD ([`impact`]) has shown that it stays
+//! apart, which never errs on the wrong side. Impulses settle nearly all; what they cannot, moves as one.
 //! Obstacles and pins go where they are told, so where several of them leave no room there is no solution: those vertices
 //! are in [`Report::pinched`], and those inside an obstacle are led out when it makes room ([`State`]). Between two obstacles
 //! the cloth still does not cross itself; between pins that are moved through each other it may.

@@ -6,7 +6,8 @@
 //! - A free zone moves as a rigid body with its momentum and angular momentum: u = u_c + ω x r, at first order in ω. That
 //!   is an affine map of the zone at each moment, whose stretches are at least 1: nothing in it comes nearer.
 //! - A zone with vertices that are held, or that touches obstacles, goes with them: the chord of a rigid motion, again one
-//!   affine map for zone and obstacle. That is the collision-free part of its step, none where they stand still.
+//!   affine map for zone and obstacle, which is nearer by cos(θ/2) half-way through a turn θ and never closed below π. Where
+//!   they stand still, so does the zone.
 //! - Where those it touches move differently, the zone goes with their mean, and its vertices are told of as pinched.
 //!
 //! Each round joins at least two that were apart, so there are no more rounds than vertices and obstacles.
@@ -66,22 +67,23 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
     let n = all.features.vertices();
     let before = all.work.u[..n].to_vec();
     let mut zones = zones_of(all, &joined);
-    loop {
+    // Pairs that nothing keeps apart: told where to go, or between carriers that leave no room.
+    let left = loop {
         all.note_changes(|all| {
             all.work.u[..n].copy_from_slice(&before);
             zones.iter().for_each(|zone| zone.go(&all.work.x, &all.work.w, &mut all.work.u));
         });
         if all.is_clear(state) {
-            break;
+            break vec![];
         }
-        joined.extend(all.colliding());
+        let colliding: Vec<Pair> = all.colliding().collect();
+        joined.extend(&colliding);
         let larger = zones_of(all, &joined);
-        // What collides within a zone is between carriers that leave it no room: there is no more to be had.
         if larger == zones {
-            break;
+            break colliding;
         }
         zones = larger;
-    }
+    };
     for zone in &zones {
         match zone.carriers.as_slice() {
             [] => report.rigid += zone.free.len(),
@@ -94,11 +96,8 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
         }
         zone.book(all, &before, dt);
     }
-    // Nothing can be done for what is told where to go.
-    let n = all.features.vertices();
-    let is_told = |pair: &Pair| pair.vertices.iter().all(|&v| v as usize >= n || all.work.w[v as usize] == 0.0);
-    let told = joined.iter().filter(|pair| is_told(pair)).flat_map(|pair| pair.vertices);
-    report.pinched.extend(told.filter(|&v| (v as usize) < n));
+    let vertices = left.iter().flat_map(|pair| pair.vertices);
+    report.pinched.extend(vertices.filter(|&v| (v as usize) < n));
     all.note_inside(state, &report.pinched);
     report.pinched.sort_unstable();
     report.pinched.dedup();
