@@ -262,8 +262,7 @@ impl Contacts {
             let Some(obstacle) = contact.obstacle else { continue };
             match &self.work.poses[obstacle as usize] {
                 Some([begin, _]) => {
-                    let angular = begin.translation.vector.cross(&whole) - torque;
-                    self.work.reactions.push(Reaction { obstacle, carrier: 0, linear: -whole, angular });
+                    self.work.reactions.push(Reaction::on_frame(obstacle, begin, &whole, &torque));
                 }
                 None => {
                     let first = self.work.first[obstacle as usize];

@@ -18,6 +18,16 @@ pub enum Kind {
     EdgeEdge,
 }
 
+impl Kind {
+    /// How many of the four vertices are the first feature's.
+    pub(crate) fn split(self) -> usize {
+        match self {
+            Self::PointTriangle => 1,
+            Self::EdgeEdge => 2,
+        }
+    }
+}
+
 /// The nearest points of two features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nearest {

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 
 use crate::{
-    Contacts, Kind, Report, State,
+    Contacts, Report, State,
     broad::Pair,
     ccd::{Impact, impact_from},
     distance::Nearest,
@@ -87,7 +87,7 @@ impl Contacts {
         }
         let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
         let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
-        let split = if pair.kind == Kind::PointTriangle { 1 } else { 2 };
+        let split = pair.kind.split();
         if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
             return None;
         }

@@ -3,8 +3,9 @@
 //! Each is a core of points, edges and triangles with a radius around it: a ball is a point, a capsule an edge, a box
 //! its eight corners. So all of them are met exactly, by the same pairs of features as cloth meets itself.
 
-use nalgebra::{Isometry3, Vector3};
+use std::ops::RangeInclusive;
 
+use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
 use crate::{ContactError, Features, inside::solid};
@@ -121,17 +122,15 @@ pub(crate) struct Core {
 
 impl Core {
     pub fn new(number: usize, obstacle: &Obstacle) -> Result<Self, ContactError> {
-        let number = |thing: &str, found: f64, least: f64, expected| {
+        let range = |thing: &str, found: f64, good: RangeInclusive<f64>, expected| {
             let thing = format!("{thing} of obstacle {number}");
-            let good = found >= least && found.is_finite();
-            if good { Ok(found) } else { Err(ContactError::Number { thing, found, expected }) }
+            if good.contains(&found) { Ok(found) } else { Err(ContactError::Number { thing, found, expected }) }
         };
+        let number = |thing: &str, found, least, expected| range(thing, found, least..=f64::MAX, expected);
         let positive = "a finite number above 0";
         number("friction", obstacle.friction, 0.0, "a finite number, at least 0")?;
         number("thickness", obstacle.thickness, 0.0, "a finite number, at least 0")?;
-        if !(0.0..=1.0).contains(&obstacle.restitution) {
-            number("restitution", f64::NAN.max(-1.0), 0.0, "from 0 to 1")?;
-        }
+        range("restitution", obstacle.restitution, 0.0..=1.0, "from 0 to 1")?;
         let tiny = f64::MIN_POSITIVE;
         let (vertices, features, radius) = match &obstacle.shape {
             // A triangle of the plane, as large as the cloth asks for.
@@ -154,10 +153,7 @@ impl Core {
             Shape::Mesh { vertices, triangles } => {
                 for (k, vertex) in vertices.iter().enumerate() {
                     for &c in vertex {
-                        if c.is_nan() || c.abs() > 1e100 {
-                            let thing = format!("vertex {k}");
-                            number(&thing, f64::NAN, 0.0, "finite coordinates within 1e100 m")?;
-                        }
+                        range(&format!("vertex {k}"), c, -1e100..=1e100, "finite coordinates within 1e100 m")?;
                     }
                 }
                 let of = vertices.iter().map(|&v| V3::from(v)).collect::<Vec<_>>();

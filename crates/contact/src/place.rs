@@ -1,5 +1,7 @@
 //! Where all vertices are and where they mean to go, and which of them may meet on the way.
 
+use std::cell::LazyCell;
+
 use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
@@ -25,18 +27,21 @@ impl Contacts {
     /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
     /// that are where the cloth may come.
     pub(crate) fn intervals(&self, step: &Step<'_>, end: &[V3]) -> usize {
-        let reach = 2.0 * self.parameters.thickness;
-        let ways = step.begin.iter().zip(end).map(|(x, end)| Bounds::swept(x, &(end - x), reach));
-        let Some(cloth) = ways.reduce(|all, one| all.join(&one)) else { return 1 };
+        // Looked at only where something turns.
+        let cloth = LazyCell::new(|| {
+            let reach = 2.0 * self.parameters.thickness;
+            let ways = step.begin.iter().zip(end).map(|(x, end)| Bounds::swept(x, &(end - x), reach));
+            ways.reduce(|all, one| all.join(&one))
+        });
         let of = |(path, (meeting, (obstacle, core))): (&Path<'_>, (&Meeting, &(Obstacle, Core)))| {
             let Path::Frame { begin, end } = path else { return 1.0 };
+            let angle = begin.rotation.angle_to(&end.rotation);
+            let chords = (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil();
             let [a, b] = [begin, end].map(|pose| pose.translation.vector);
             let around = core.extent + meeting.radius + 2.0 * meeting.thickness;
-            if obstacle.shape != Shape::HalfSpace && !Bounds::swept(&a, &(b - a), around).meets(&cloth) {
-                return 1.0;
-            }
-            let angle = begin.rotation.angle_to(&end.rotation);
-            (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil()
+            let without_end = obstacle.shape == Shape::HalfSpace;
+            let may_come = |cloth: Bounds| without_end || Bounds::swept(&a, &(b - a), around).meets(&cloth);
+            if chords > 1.0 && cloth.is_some_and(may_come) { chords } else { 1.0 }
         };
         let most = step.paths.iter().zip(self.work.meetings.iter().zip(&self.obstacles)).map(of).fold(1.0, f64::max);
         (most as usize).min(INTERVALS)
@@ -159,6 +164,11 @@ impl Contacts {
             self.find_pairs(false);
         }
     }
+}
+
+/// Where what is fixed in a frame, and is at `x` when that is at `begin`, is when that is at `end`.
+pub(crate) fn carried(begin: &Isometry3<f64>, end: &Isometry3<f64>, x: &V3) -> V3 {
+    (end * begin.inverse_transform_point(&Point3::from(*x))).coords
 }
 
 /// Between two poses: straight, turning evenly; exact at the ends.

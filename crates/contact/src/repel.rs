@@ -7,6 +7,7 @@ use crate::{
     broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Nearest,
+    place::carried,
     respond::{Contact, sweep},
 };
 
@@ -100,7 +101,7 @@ impl Contacts {
             (&self.obstacles[obstacle as usize].0.shape, &self.work.poses[obstacle as usize])
         {
             let place: V3 = (1..4).map(|k| -near.weights[k] * self.work.x[pair.vertices[k] as usize]).sum();
-            let way = place - (end * begin.inverse_transform_point(&place.into())).coords;
+            let way = place - carried(begin, end, &place);
             return way - n.dot(&way) * n + n.dot(&core) * n;
         }
         // The core's own way; a radius around it turns too, which shows across n only.

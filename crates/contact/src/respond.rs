@@ -12,7 +12,7 @@
 
 use nalgebra::Vector3;
 
-use crate::{broad::Pair, distance::Kind};
+use crate::broad::Pair;
 
 type V3 = Vector3<f64>;
 
@@ -41,7 +41,7 @@ pub(crate) struct Contact {
 impl Contact {
     /// The vertices that have a part in it: of either feature in order, the lower feature first.
     pub fn places(&self) -> [[u32; 3]; 2] {
-        let split = if self.pair.kind == Kind::PointTriangle { 1 } else { 2 };
+        let split = self.pair.kind.split();
         let mut places = [[u32::MAX; 3]; 2];
         for (k, &v) in self.pair.vertices.iter().enumerate().filter(|(k, _)| self.weights[*k] != 0.0) {
             let (feature, k) = if k < split { (0, k) } else { (1, k - split) };

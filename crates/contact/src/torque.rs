@@ -93,14 +93,16 @@ impl Contacts {
     }
 }
 
-fn top(above: &[u32], mut v: u32) -> u32 {
+/// The first of the group of `v`, where `above` leads from each vertex towards it.
+pub(crate) fn top(above: &[u32], mut v: u32) -> u32 {
     while above[v as usize] != v {
         v = above[v as usize];
     }
     v
 }
 
-fn join(above: &mut [u32], one: u32, other: u32) {
+/// Makes one group of two.
+pub(crate) fn join(above: &mut [u32], one: u32, other: u32) {
     let (one, other) = (top(above, one), top(above, other));
     above[one.max(other) as usize] = one.min(other);
 }

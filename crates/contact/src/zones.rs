@@ -20,7 +20,8 @@ use crate::{
     Reaction, Report, State,
     broad::Pair,
     contacts::Contacts,
-    torque::{inertia, turn_of},
+    place::carried,
+    torque::{inertia, join, top, turn_of},
 };
 
 type V3 = Vector3<f64>;
@@ -40,7 +41,7 @@ impl Carrier {
     /// Where it takes a point `[m]`.
     fn way(&self, x: &V3) -> V3 {
         match self {
-            Self::Frame(_, begin, end) => (end * begin.inverse_transform_point(&(*x).into())).coords - x,
+            Self::Frame(_, begin, end) => carried(begin, end, x) - x,
             Self::Vertex(_, _, u) | Self::Pin(_, u) => *u,
         }
     }
@@ -105,30 +106,20 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
 
 fn zones_of(all: &Contacts, joined: &BTreeSet<Pair>) -> Vec<Zone> {
     let n = all.features.vertices();
-    let mut above: BTreeMap<u32, u32> = BTreeMap::new();
-    fn top(above: &BTreeMap<u32, u32>, mut v: u32) -> u32 {
-        while above[&v] != v {
-            v = above[&v];
-        }
-        v
-    }
+    let mut above: Vec<u32> = (0..n as u32).collect();
     let is_free = |v: u32| (v as usize) < n && all.work.w[v as usize] > 0.0;
+    let free_of = |pair: &Pair| pair.vertices.into_iter().filter(|&v| is_free(v));
     for pair in joined {
-        let mut free = pair.vertices.into_iter().filter(|&v| is_free(v));
-        let Some(one) = free.next() else { continue };
-        above.entry(one).or_insert(one);
-        for other in free {
-            above.entry(other).or_insert(other);
-            let (a, b) = (top(&above, one), top(&above, other));
-            above.insert(a.max(b), a.min(b));
-        }
+        let Some(one) = free_of(pair).next() else { continue };
+        free_of(pair).for_each(|other| join(&mut above, one, other));
     }
     let mut zones: BTreeMap<u32, Zone> = BTreeMap::new();
-    for &v in above.keys() {
+    let members: BTreeSet<u32> = joined.iter().flat_map(free_of).collect();
+    for v in members {
         zones.entry(top(&above, v)).or_default().free.push(v);
     }
     for pair in joined {
-        let Some(one) = pair.vertices.into_iter().find(|&v| is_free(v)) else { continue };
+        let Some(one) = free_of(pair).next() else { continue };
         let zone = zones.entry(top(&above, one)).or_default();
         for v in pair.vertices.into_iter().filter(|&v| !is_free(v)) {
             let u = all.work.u[v as usize];
@@ -193,8 +184,7 @@ impl Zone {
             let linear = -share * whole;
             match *carrier {
                 Carrier::Frame(obstacle, begin, _) => {
-                    let angular = share * (begin.translation.vector.cross(&whole) - torque);
-                    all.work.reactions.push(Reaction { obstacle, carrier: 0, linear, angular });
+                    all.work.reactions.push(Reaction::on_frame(obstacle, &begin, &(share * whole), &(share * torque)));
                 }
                 Carrier::Vertex(obstacle, carrier, _) => {
                     all.work.reactions.push(Reaction { obstacle, carrier, linear, angular: V3::zeros() });

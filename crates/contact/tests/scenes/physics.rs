@@ -176,6 +176,9 @@ fn bad_input_is_refused_by_name() {
     let ball = Obstacle::new(Shape::Ball { radius: f64::NAN });
     let error = Contacts::new(features.clone(), Parameters::default(), vec![ball]).err().unwrap();
     assert_eq!(error.to_string(), "radius of obstacle 0 is NaN; expected a finite number above 0");
+    let springy = Obstacle::new(Shape::HalfSpace).restitution(1.5);
+    let error = Contacts::new(features.clone(), Parameters::default(), vec![springy]).err().unwrap();
+    assert_eq!(error.to_string(), "restitution of obstacle 0 is 1.5e0; expected from 0 to 1");
     let parameters = Parameters { thickness: 0.0, ..Parameters::default() };
     assert!(Contacts::new(features.clone(), parameters, vec![]).is_err());
 
