@@ -6,6 +6,11 @@
 //! While two features at distance d move, d falls no faster than the sum of how fast their vertices move, a common
 //! motion taken off. So over (d - ξ)/speed nothing comes nearer than ξ: go so far, measure, go on, until the step is
 //! over or nearly nothing is left of the way to ξ. No root of a polynomial is looked for, hence none is missed.
+//!
+//! That bound is poor where features slide past each other at a small gap. There a second one is better: features are convex,
+//! so their distance is at least the gap n·a - n·b between the slabs that they fill along any unit vector n, and along the
+//! line between the nearest points that gap is d. It is linear in time for each vertex a of one and b of the other. The
+//! larger of the two advances is taken.
 
 use nalgebra::Vector3;
 
@@ -16,8 +21,8 @@ type V3 = Vector3<f64>;
 /// How much of a gap an advance leaves `[-]` (1 - s of \[LKJ21\]).
 const LEFT: f64 = 0.1;
 
-/// After so many advances (grazing pairs take some tens) a pair is said to touch where it is then.
-const ADVANCES: usize = 1000;
+/// After so many advances a pair is said to touch where it is then; nearly all take fewer than ten.
+const ADVANCES: usize = 200;
 
 /// Two features that come as near to each other as they may.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,7 +75,9 @@ pub(crate) fn impact_from(
         if gap >= speed * (1.0 - time) {
             return None;
         }
-        time += (1.0 - LEFT) * gap / speed;
+        let now = std::array::from_fn(|k| x[k] + time * own[k]);
+        let advance = (gap / speed).max(between_slabs(kind, &now, &own, &near, bound));
+        time += (1.0 - LEFT) * advance;
         if time >= 1.0 {
             return None;
         }
@@ -78,4 +85,24 @@ pub(crate) fn impact_from(
         gap = near.distance() - bound;
     }
     Some(Impact { time, nearest: near })
+}
+
+/// For how long the slabs that two features fill along the line between their nearest points stay `bound` apart.
+fn between_slabs(kind: Kind, x: &[V3; 4], u: &[V3; 4], near: &Nearest, bound: f64) -> f64 {
+    let n = near.offset / near.distance();
+    let (height, speed) = (x.map(|x| n.dot(&x)), u.map(|u| n.dot(&u)));
+    let mut time = f64::INFINITY;
+    for a in 0..kind.split() {
+        for b in kind.split()..4 {
+            let (gap, closing) = (height[a] - height[b] - bound, speed[b] - speed[a]);
+            // Of features that nearly touch, rounding of n may let the slabs overlap: then they tell nothing.
+            if gap <= 0.0 {
+                return 0.0;
+            }
+            if closing > 0.0 {
+                time = time.min(gap / closing);
+            }
+        }
+    }
+    time
 }
