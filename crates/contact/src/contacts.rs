@@ -9,7 +9,8 @@
 //!
 //! Over an interval every vertex goes straight from x to x + u. Obstacles' vertices are numbered on from the cloth's; what
 //! they do is given. An obstacle that turns does so in chords, in so many intervals that none leaves its arc by more than a
-//! fifth of the thickness; at the end of each it is where it has to be.
+//! fifth of the thickness; at the end of each it is where it has to be. Where impulses do not keep all apart over an
+//! interval it is quartered, twice at most, which makes ways short against gaps; only then does anything move as one.
 
 use std::time::Instant;
 
@@ -57,6 +58,48 @@ pub struct Step<'a> {
     pub paths: &'a [Path<'a>],
 }
 
+/// The parts of a step, one after the other: as many as obstacles that turn need, each quartered where impulses alone do not
+/// keep all apart. Counted in the shortest that there may be.
+struct Pieces {
+    done: usize,
+    length: usize,
+    longest: usize,
+    whole: usize,
+}
+
+impl Pieces {
+    fn new(intervals: usize) -> Self {
+        let longest = match intervals {
+            ..5 => 16,
+            5..65 => 4,
+            _ => 1,
+        };
+        Self { done: 0, length: longest, longest, whole: intervals * longest }
+    }
+
+    /// Begin and end of the next, as fractions of the step.
+    fn next(&self) -> Option<[f64; 2]> {
+        let at = |k: usize| k as f64 / self.whole as f64;
+        (self.done < self.whole).then(|| [at(self.done), at(self.done + self.length)])
+    }
+
+    fn is_least(&self) -> bool {
+        self.length == 1
+    }
+
+    fn quarter(&mut self) {
+        self.length /= 4;
+    }
+
+    /// The next is as long as one four times as long could start there.
+    fn done(&mut self) {
+        self.done += self.length;
+        if self.length < self.longest && self.done.is_multiple_of(4 * self.length) {
+            self.length *= 4;
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Work {
     /// Of all vertices, obstacles' after the cloth's `[m]`.
@@ -98,8 +141,11 @@ pub(crate) struct Work {
     pub above: Vec<u32>,
     pub groups: Vec<Group>,
     pub turned: Vec<V3>,
-    /// [`PART`] of one interval.
+    /// How much of the step is looked at, and what a pair of tiny gap has to keep of it `[-]`.
     pub part: f64,
+    pub kept: f64,
+    /// Rounds of impacts that the step may still take.
+    pub rounds_left: usize,
     pub impulses: Vec<V3>,
     pub reactions: Vec<Reaction>,
 }
@@ -163,37 +209,61 @@ impl Contacts {
         let n = self.features.vertices();
         self.start(step, end);
         let intervals = self.intervals(step, end);
-        let dt = step.dt / intervals as f64;
-        self.work.part = PART / intervals as f64;
-        for interval in 0..intervals {
-            let part = [interval, interval + 1].map(|k| k as f64 / intervals as f64);
-            let mut clock = Instant::now();
-            let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
-            self.place(step.paths, part, dt);
-            self.find_pairs(true);
-            if interval == 0 {
-                self.check_apart()?;
-            }
-            report.cost.pairs += lap();
-            self.repel(state, &mut report, dt);
-            report.cost.repel += lap();
-            let clear = self.stop_impacts(state, &mut report, dt);
-            report.cost.impacts += lap();
-            if !clear {
-                zones::move_as_one(self, state, &mut report, dt);
-            }
-            report.cost.zones += lap();
-            self.book(dt);
-            let work = &mut self.work;
-            for k in 0..n {
-                work.velocities[k] = work.u[k] / dt;
-                work.x[k] += work.u[k];
+        let mut pieces = Pieces::new(intervals);
+        self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
+        while let Some(part) = pieces.next() {
+            let dt = (part[1] - part[0]) * step.dt;
+            if self.go(state, &mut report, step.paths, part, dt, pieces.is_least())? {
+                pieces.done();
+            } else {
+                pieces.quarter();
             }
         }
         // What is told where to go is there to the last bit.
         let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
         free.for_each(|k| end[k] = self.work.x[k]);
         Ok(report)
+    }
+
+    /// Goes on by a part of the step; false, and nothing done, if impulses do not keep all apart and `last` is not set.
+    fn go(
+        &mut self,
+        state: &mut State,
+        report: &mut Report,
+        paths: &[Path<'_>],
+        part: [f64; 2],
+        dt: f64,
+        last: bool,
+    ) -> Result<bool, ContactError> {
+        let mut clock = Instant::now();
+        let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
+        self.work.part = part[1] - part[0];
+        self.work.kept = 0.5_f64.powf(self.work.part);
+        self.place(paths, part, dt);
+        self.find_pairs(true);
+        if part[0] == 0.0 {
+            self.check_apart()?;
+        }
+        report.cost.pairs += lap();
+        self.repel(state, report, dt);
+        report.cost.repel += lap();
+        let clear = self.stop_impacts(state, report, dt);
+        report.cost.impacts += lap();
+        if !clear && !last {
+            return Ok(false);
+        }
+        if !clear {
+            zones::move_as_one(self, state, report, dt);
+        }
+        report.cost.zones += lap();
+        report.pieces += 1;
+        self.book(dt);
+        let work = &mut self.work;
+        for k in 0..self.features.vertices() {
+            work.velocities[k] = work.u[k] / dt;
+            work.x[k] += work.u[k];
+        }
+        Ok(true)
     }
 
     /// Takes over where a step begins and would end.

@@ -20,6 +20,10 @@ impl Contacts {
             if self.is_clear(state) {
                 return true;
             }
+            if self.work.rounds_left == 0 {
+                return false;
+            }
+            self.work.rounds_left -= 1;
             let before = self.work.contacts.len();
             for k in 0..self.work.pairs.len() {
                 let Some(impact) = self.work.impacts[k] else { continue };
@@ -85,7 +89,8 @@ impl Contacts {
         if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
             return None;
         }
-        let kept = (self.parameters.separation * meeting.thickness).min(0.5 * gap);
+        // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.
+        let kept = (self.parameters.separation * meeting.thickness).min(work.kept * gap);
         let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
         let split = pair.kind.split();
         if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {

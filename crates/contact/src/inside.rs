@@ -12,7 +12,14 @@ use parry3d_f64::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Path, Shape, broad::Pair, contacts::Contacts, distance::Kind, obstacle::Core, respond::Contact};
+use crate::{
+    Path, Shape,
+    broad::Pair,
+    contacts::{Contacts, PART},
+    distance::Kind,
+    obstacle::Core,
+    respond::Contact,
+};
 
 type V3 = Vector3<f64>;
 
@@ -88,7 +95,7 @@ impl Contacts {
                     weights: [1.0, 0.0, 0.0, 0.0],
                     n,
                     drift: place - then,
-                    least: self.work.part * meeting.thickness,
+                    least: PART * self.work.part * meeting.thickness,
                     friction: meeting.friction,
                     push: 0.0,
                     drag: V3::zeros(),

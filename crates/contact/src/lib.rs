@@ -33,7 +33,8 @@
 //!
 //! A surface that crosses nothing at the begin crosses nothing at the end. Every pair of features that can meet is found
 //! ([`Contacts::pairs`]; equal to brute force), and none is let go before additive CCD ([`impact`]) has shown that it stays
-//! apart, which never errs on the wrong side. Impulses settle nearly all; what they cannot, moves as one.
+//! apart, which never errs on the wrong side. Impulses settle nearly all, where need be in shorter parts of the step; what they
+//! cannot, moves as one.
 //! Obstacles and pins go where they are told, so where several of them leave no room there is no solution: those vertices
 //! are in [`Report::pinched`], and those inside an obstacle are led out when it makes room ([`State`]). Between two obstacles
 //! the cloth still does not cross itself; between pins that are moved through each other it may.
@@ -44,8 +45,6 @@
 //! # What is not
 //!
 //! - Cloth that crosses itself at the begin stays so: pairs keep the side on which they are. [`crossings`] finds them.
-//! - A mesh that is moved by its points counts as many obstacles, one a point: cloth that it touches in several places may
-//!   be called pinched where there was room.
 //! - An edge that an obstacle has pierced between its vertices is not told of, and comes out as it went in.
 //! - Cloth at no distance at all from an obstacle has no side, and is not kept from it; above a half-space it is, see
 //!   [`Contacts::look`].

@@ -14,7 +14,9 @@ pub struct Parameters {
     pub separation: f64,
     /// Sweeps over the contacts before impacts are looked for, and in each round of impacts `[-]`. Default 12.
     pub sweeps: u32,
-    /// Rounds of impacts before what still collides moves as one `[-]`. Default 8.
+    /// Rounds of impacts before a part of the step is quartered, and before what still collides in a sixteenth moves as one
+    /// `[-]`. A step takes no more than eight times as many, and so many for each interval more that an obstacle's turn
+    /// asks for. Default 8.
     pub impact_rounds: u32,
     /// Slower than this, nothing bounces off an obstacle `[m/s]`. Default 0.1.
     pub restitution_threshold: f64,

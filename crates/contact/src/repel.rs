@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 use crate::{
     Contacts, Report, Shape, State,
     broad::Pair,
-    contacts::{AHEAD, Meeting},
+    contacts::{AHEAD, Meeting, PART},
     distance::Nearest,
     place::carried,
     respond::{Contact, sweep},
@@ -51,7 +51,7 @@ impl Contacts {
     ) -> Option<Contact> {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
-        let (n, least) = asked(meeting, near, &x, work.part)?;
+        let (n, least) = asked(meeting, near, &x, PART * work.part)?;
         let mut contact = Contact {
             pair,
             obstacle,

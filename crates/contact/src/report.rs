@@ -26,6 +26,8 @@ impl Reaction {
 /// What a step found and did.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
+    /// Parts that the step was cut into, since obstacles turn or impulses did not suffice.
+    pub pieces: u32,
     /// Pairs near enough at the begin to push each other.
     pub contacts: usize,
     /// Impacts, in all rounds.

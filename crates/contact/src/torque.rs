@@ -14,10 +14,15 @@ type V3 = Vector3<f64>;
 
 /// The angular velocity of a body with this inertia and angular momentum; none about an axis on which all of it lies.
 pub(crate) fn turn_of(inertia: Matrix3<f64>, angular: &V3) -> V3 {
-    let eigen = inertia.symmetric_eigen();
-    let least = 1e-8 * eigen.eigenvalues.amax();
+    let least = 1e-8 * inertia.norm();
+    inverse(inertia, least) * angular
+}
+
+/// Of a symmetric matrix, 0 along eigenvectors with values up to `least`.
+pub(crate) fn inverse(of: Matrix3<f64>, least: f64) -> Matrix3<f64> {
+    let eigen = of.symmetric_eigen();
     let inverse = eigen.eigenvalues.map(|value| if value > least { 1.0 / value } else { 0.0 });
-    eigen.eigenvectors * inverse.component_mul(&(eigen.eigenvectors.transpose() * angular))
+    eigen.eigenvectors * Matrix3::from_diagonal(&inverse) * eigen.eigenvectors.transpose()
 }
 
 /// Of a point at `r` with mass `m`.

@@ -3,16 +3,17 @@
 //! \[BFA02\] section 7.4, after X. Provot: Collision and Self-Collision Handling in Cloth Model Dedicated to Design Garments
 //! (1997). The vertices of pairs that still collide are joined; pairs that collide then join more, until none does.
 //!
-//! - A free zone moves as a rigid body with its momentum and angular momentum: u = u_c + ω x r, at first order in ω. That
-//!   is an affine map of the zone at each moment, whose stretches are at least 1: nothing in it comes nearer.
-//! - A zone with vertices that are held, or that touches obstacles, goes with them: the chord of a rigid motion, again one
-//!   affine map for zone and obstacle, which is nearer by cos(θ/2) half-way through a turn θ and never closed below π. Where
-//!   they stand still, so does the zone.
-//! - Where those it touches move differently, the zone goes with their mean, and its vertices are told of as pinched.
+//! All of a zone moves by one affine map, x + s (b + G x) at the fraction s of the way, which keeps its parts from each
+//! other while I + s G has an inverse:
 //!
-//! Each round joins at least two that were apart, so there are no more rounds than vertices and obstacles.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! - A free zone moves as a rigid body with its momentum and angular momentum: u = u_c + ω x r, at first order in ω. Its
+//!   stretches are at least 1, so nothing in it comes nearer.
+//! - A zone that touches what goes where it is told goes with that: with the chord of a rigid motion if it is one,
+//!   which is nearer by cos(θ/2) half-way through a turn θ and never closed below π. Where that stands still, so does the
+//!   zone. If several motions are touched, with the map that is nearest to them in least squares.
+//!
+//! Pairs that collide all the same have no room: they are told of as pinched. Each round joins at least two that were
+//! apart, so there are no more rounds than vertices and obstacles.
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -20,139 +21,171 @@ use crate::{
     Reaction, Report, State,
     broad::Pair,
     contacts::Contacts,
+    distance::nearest,
     place::carried,
-    torque::{inertia, join, top, turn_of},
+    torque::{inertia, inverse, join, top, turn_of},
 };
 
 type V3 = Vector3<f64>;
 
-/// What a zone is bound to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Who carries a zone: takes it along, and gets what that takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Carrier {
-    /// A frame's begin and end.
-    Frame(u32, Isometry3<f64>, Isometry3<f64>),
-    /// An obstacle's vertex that goes its own way.
-    Vertex(u32, u32, V3),
+    /// An obstacle's frame.
+    Frame(u32),
+    /// An obstacle, and its vertex that goes its own way.
+    Vertex(u32, u32),
     /// A vertex of the cloth that goes where it is told.
-    Pin(u32, V3),
+    Pin(u32),
 }
 
-impl Carrier {
-    /// Where it takes a point `[m]`.
-    fn way(&self, x: &V3) -> V3 {
-        match self {
-            Self::Frame(_, begin, end) => carried(begin, end, x) - x,
-            Self::Vertex(_, _, u) | Self::Pin(_, u) => *u,
-        }
-    }
-
-    fn moves_as(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Frame(_, a, b), Self::Frame(_, c, d)) => b * a.inverse() == d * c.inverse() || (a, c) == (b, d),
-            (Self::Frame(_, a, b), _) => a == b && other.way(&V3::zeros()) == V3::zeros(),
-            (_, Self::Frame(..)) => other.moves_as(self),
-            _ => self.way(&V3::zeros()) == other.way(&V3::zeros()),
-        }
-    }
+/// A place that a zone has to go with, and its way `[m]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Hold {
+    carrier: Carrier,
+    place: V3,
+    way: V3,
 }
 
-#[derive(Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 struct Zone {
     free: Vec<u32>,
-    carriers: Vec<Carrier>,
+    holds: Vec<Hold>,
 }
 
 /// Joins what has been found to collide, until nothing does.
 pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Report, dt: f64) {
-    let mut joined: BTreeSet<Pair> = all.colliding().collect();
     let n = all.features.vertices();
+    let mut above: Vec<u32> = (0..n as u32).collect();
+    let mut joined: Vec<Pair> = all.colliding().collect();
     let before = all.work.u[..n].to_vec();
-    let mut zones = zones_of(all, &joined);
-    // Pairs that nothing keeps apart: told where to go, or between carriers that leave no room.
+    let mut zones = zones_of(all, &mut above, &mut joined);
+    // Pairs that nothing keeps apart.
     let left = loop {
         all.note_changes(|all| {
             all.work.u[..n].copy_from_slice(&before);
-            zones.iter().for_each(|zone| zone.go(&all.work.x, &all.work.w, &mut all.work.u));
+            zones.iter().for_each(|zone| zone.go(all));
         });
-        if all.is_clear(state) {
-            break vec![];
+        all.is_clear(state);
+        // Of one zone, whatever rounding makes of their distance.
+        let as_one = |pair: &Pair| {
+            let zone = |v: &u32| all.is_free(*v).then(|| top(&above, *v));
+            zone(&pair.vertices[0]).is_some() && pair.vertices[1..].iter().all(|v| zone(v) == zone(&pair.vertices[0]))
+        };
+        let colliding: Vec<Pair> = all.colliding().filter(|pair| !as_one(pair)).collect();
+        if colliding.is_empty() {
+            break colliding;
         }
-        let colliding: Vec<Pair> = all.colliding().collect();
         joined.extend(&colliding);
-        let larger = zones_of(all, &joined);
+        let larger = zones_of(all, &mut above, &mut joined);
         if larger == zones {
             break colliding;
         }
         zones = larger;
     };
     for zone in &zones {
-        match zone.carriers.as_slice() {
+        match zone.holds.as_slice() {
             [] => report.rigid += zone.free.len(),
-            carriers => {
-                report.held += zone.free.len();
-                if carriers.iter().any(|carrier| !carrier.moves_as(&carriers[0])) {
-                    report.pinched.extend(&zone.free);
-                }
-            }
+            _ => report.held += zone.free.len(),
         }
         zone.book(all, &before, dt);
     }
     let vertices = left.iter().flat_map(|pair| pair.vertices);
     report.pinched.extend(vertices.filter(|&v| (v as usize) < n));
-    all.note_inside(state, &report.pinched);
     report.pinched.sort_unstable();
     report.pinched.dedup();
+    all.note_inside(state, &report.pinched);
 }
 
-fn zones_of(all: &Contacts, joined: &BTreeSet<Pair>) -> Vec<Zone> {
-    let n = all.features.vertices();
-    let mut above: Vec<u32> = (0..n as u32).collect();
-    let is_free = |v: u32| (v as usize) < n && all.work.w[v as usize] > 0.0;
-    let free_of = |pair: &Pair| pair.vertices.into_iter().filter(|&v| is_free(v));
-    for pair in joined {
+/// The zones that pairs make, in order of their first vertices.
+fn zones_of(all: &Contacts, above: &mut [u32], joined: &mut Vec<Pair>) -> Vec<Zone> {
+    joined.sort_unstable();
+    joined.dedup();
+    let free_of = |pair: &Pair| pair.vertices.into_iter().filter(|&v| all.is_free(v));
+    let mut free = vec![];
+    for pair in joined.iter() {
         let Some(one) = free_of(pair).next() else { continue };
-        free_of(pair).for_each(|other| join(&mut above, one, other));
+        free_of(pair).for_each(|other| join(above, one, other));
+        free.extend(free_of(pair));
     }
-    let mut zones: BTreeMap<u32, Zone> = BTreeMap::new();
-    let members: BTreeSet<u32> = joined.iter().flat_map(free_of).collect();
-    for v in members {
-        zones.entry(top(&above, v)).or_default().free.push(v);
-    }
-    for pair in joined {
-        let Some(one) = free_of(pair).next() else { continue };
-        let zone = zones.entry(top(&above, one)).or_default();
-        for v in pair.vertices.into_iter().filter(|&v| !is_free(v)) {
-            let u = all.work.u[v as usize];
-            let carrier = match all.obstacle(pair) {
-                Some(k) if v as usize >= n => match &all.work.poses[k as usize] {
-                    Some([begin, end]) => Carrier::Frame(k, *begin, *end),
-                    None => Carrier::Vertex(k, v - all.work.first[k as usize], u),
-                },
-                _ => Carrier::Pin(v, u),
-            };
-            if !zone.carriers.contains(&carrier) {
-                zone.carriers.push(carrier);
-            }
+    let mut members: Vec<(u32, u32)> = free.into_iter().map(|v| (top(above, v), v)).collect();
+    members.sort_unstable();
+    members.dedup();
+    let mut holds = vec![];
+    for pair in joined.iter() {
+        if let Some(one) = free_of(pair).next() {
+            holds_of(all, pair, |hold| holds.push((top(above, one), hold)));
         }
     }
-    zones.into_values().collect()
+    // Stable, so that places of one frame stay in the pairs' order; a vertex holds once.
+    holds.sort_by_key(|(zone, hold)| (*zone, hold.carrier));
+    holds.dedup_by(|one, other| one == other);
+    let mut holds = holds.into_iter().peekable();
+    let zone = |of: &[(u32, u32)]| Zone {
+        free: of.iter().map(|(_, v)| *v).collect(),
+        holds: std::iter::from_fn(|| holds.next_if(|(zone, _)| *zone == of[0].0).map(|(_, hold)| hold)).collect(),
+    };
+    members.chunk_by(|one, other| one.0 == other.0).map(zone).collect()
+}
+
+/// What a pair holds on to: of a frame the place that it is nearest to, otherwise each vertex that is told where to go.
+fn holds_of(all: &Contacts, pair: &Pair, mut tell: impl FnMut(Hold)) {
+    let n = all.features.vertices() as u32;
+    let work = &all.work;
+    let obstacle = all.obstacle(pair);
+    if let Some((number, [begin, end])) = obstacle.and_then(|k| Some((k, work.poses[k as usize].as_ref()?))) {
+        let near = nearest(pair.kind, &pair.vertices.map(|v| work.x[v as usize]));
+        let parts = || (0..4).filter(|&k| pair.vertices[k] >= n);
+        let whole: f64 = parts().map(|k| near.weights[k]).sum();
+        let place: V3 = parts().map(|k| near.weights[k] / whole * work.x[pair.vertices[k] as usize]).sum();
+        tell(Hold { carrier: Carrier::Frame(number), place, way: carried(begin, end, &place) - place });
+    }
+    for v in pair.vertices.into_iter().filter(|&v| !all.is_free(v)) {
+        let carrier = match obstacle {
+            Some(k) if v >= n && work.poses[k as usize].is_none() => Carrier::Vertex(k, v - work.first[k as usize]),
+            _ if v < n => Carrier::Pin(v),
+            _ => continue,
+        };
+        tell(Hold { carrier, place: work.x[v as usize], way: work.u[v as usize] });
+    }
+}
+
+impl Contacts {
+    /// Whether a vertex is the cloth's and goes where it likes.
+    fn is_free(&self, v: u32) -> bool {
+        self.work.w.get(v as usize).is_some_and(|&w| w > 0.0)
+    }
+
+    fn frame(&self, carrier: Carrier) -> Option<&[Isometry3<f64>; 2]> {
+        match carrier {
+            Carrier::Frame(number) => self.work.poses[number as usize].as_ref(),
+            _ => None,
+        }
+    }
 }
 
 impl Zone {
     /// Sets the ways of its vertices.
-    fn go(&self, x: &[V3], w: &[f64], u: &mut [V3]) {
-        if self.carriers.is_empty() {
-            return self.go_rigidly(x, w, u);
+    fn go(&self, all: &mut Contacts) {
+        let Some(first) = self.holds.first() else { return self.go_rigidly(all) };
+        if let Some([begin, end]) = all.frame(first.carrier).copied()
+            && self.holds.iter().all(|hold| hold.carrier == first.carrier)
+        {
+            return self.free.iter().map(|&v| v as usize).for_each(|v| {
+                let x = all.work.x[v];
+                all.work.u[v] = carried(&begin, &end, &x) - x;
+            });
         }
+        let (centre, way, gradient) = fitted(&self.holds, all.parameters.thickness);
         for &v in &self.free {
             let v = v as usize;
-            let sum: V3 = self.carriers.iter().map(|carrier| carrier.way(&x[v])).sum();
-            u[v] = sum / self.carriers.len() as f64;
+            all.work.u[v] = way + gradient * (all.work.x[v] - centre);
         }
     }
 
     /// With the momentum and the angular momentum that its vertices have.
-    fn go_rigidly(&self, x: &[V3], w: &[f64], u: &mut [V3]) {
+    fn go_rigidly(&self, all: &mut Contacts) {
+        let (x, w, u) = (&all.work.x, &all.work.w, &mut all.work.u);
         let members = || self.free.iter().map(|&v| (v as usize, 1.0 / w[v as usize]));
         let mass: f64 = members().map(|(_, m)| m).sum();
         let centre: V3 = members().map(|(v, m)| m / mass * x[v]).sum();
@@ -171,7 +204,8 @@ impl Zone {
 
     /// What the change of ways took: from the zone itself if it is free, else from its carriers in equal parts.
     fn book(&self, all: &mut Contacts, before: &[V3], dt: f64) {
-        let share = 1.0 / self.carriers.len().max(1) as f64;
+        let carriers = || self.holds.chunk_by(|one, other| one.carrier == other.carrier).map(|same| same[0].carrier);
+        let share = 1.0 / carriers().count().max(1) as f64;
         let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
         for &v in &self.free {
             let v = v as usize;
@@ -180,17 +214,38 @@ impl Zone {
             whole += impulse;
             torque += all.work.x[v].cross(&impulse);
         }
-        for carrier in &self.carriers {
+        for carrier in carriers() {
             let linear = -share * whole;
-            match *carrier {
-                Carrier::Frame(obstacle, begin, _) => {
-                    all.work.reactions.push(Reaction::on_frame(obstacle, &begin, &(share * whole), &(share * torque)));
+            let reaction = match (carrier, all.frame(carrier)) {
+                (Carrier::Pin(v), _) => {
+                    all.add_impulse(v as usize, &linear);
+                    continue;
                 }
-                Carrier::Vertex(obstacle, carrier, _) => {
-                    all.work.reactions.push(Reaction { obstacle, carrier, linear, angular: V3::zeros() });
+                (Carrier::Vertex(obstacle, carrier), _) => Reaction { obstacle, carrier, linear, angular: V3::zeros() },
+                (Carrier::Frame(number), Some([begin, _])) => {
+                    Reaction::on_frame(number, begin, &(share * whole), &(share * torque))
                 }
-                Carrier::Pin(v, _) => all.add_impulse(v as usize, &linear),
-            }
+                (Carrier::Frame(_), None) => continue,
+            };
+            all.work.reactions.push(reaction);
         }
     }
+}
+
+/// The affine map that is nearest to the ways of held places in least squares: centre, way there, gradient. Across
+/// directions in which the places lie together, within a hundredth of the thickness, it is constant.
+fn fitted(holds: &[Hold], thickness: f64) -> (V3, V3, Matrix3<f64>) {
+    let count = holds.len() as f64;
+    let centre: V3 = holds.iter().map(|hold| hold.place / count).sum();
+    let way: V3 = holds.iter().map(|hold| hold.way / count).sum();
+    let (mut spread, mut turned) = (Matrix3::zeros(), Matrix3::zeros());
+    for hold in holds {
+        let r = hold.place - centre;
+        spread += r * r.transpose();
+        turned += (hold.way - way) * r.transpose();
+    }
+    let gradient = turned * inverse(spread, count * (1e-2 * thickness).powi(2));
+    // I + s G has an inverse for all s up to 1 if |G| < 1.
+    let size = gradient.norm();
+    (centre, way, if size < 1.0 { gradient } else { 0.5 / size * gradient })
 }

@@ -5,3 +5,4 @@ mod drape;
 mod hard;
 mod physics;
 mod sharp;
+mod zones;
