@@ -86,7 +86,11 @@ impl Contacts {
         let meeting = self.meeting(obstacle);
         let gap = near.distance() - meeting.radius;
         // Already inside: led out by its contact, and nothing to be kept from.
-        if gap <= 0.0 || self.is_inside(state, pair, obstacle) {
+        if let Some(out) = self.out_of_touch(pair, near, obstacle) {
+            let way: V3 = (0..4).map(|k| near.weights[k] * work.u[pair.vertices[k] as usize]).sum();
+            return (out.dot(&way) < 0.0).then_some(Impact { time: 0.0, nearest: *near });
+        }
+        if gap <= 0.0 || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle) {
             return None;
         }
         // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.

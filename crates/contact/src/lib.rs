@@ -46,8 +46,9 @@
 //!
 //! - Cloth that crosses itself at the begin stays so: pairs keep the side on which they are. [`crossings`] finds them.
 //! - An edge that an obstacle has pierced between its vertices is not told of, and comes out as it went in.
-//! - Cloth at no distance at all from an obstacle has no side, and is not kept from it; above a half-space it is, see
-//!   [`Contacts::look`].
+//! - Cloth at no distance at all from an open mesh that is met from both sides has no side, and is not kept from it. Closed
+//!   and one-sided meshes, boxes and half-spaces tell which side is out; cloth that touches them there is pushed off, or
+//!   held in place where its edges lie along theirs.
 //!
 //! Lengths are in metres, Y is up, masses in kilograms. Start at [`Contacts`].
 
@@ -68,6 +69,7 @@ mod place;
 mod repel;
 mod report;
 mod respond;
+mod sides;
 mod torque;
 mod zones;
 

@@ -8,7 +8,11 @@ use std::ops::RangeInclusive;
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
-use crate::{ContactError, Features, inside::solid};
+use crate::{
+    ContactError, Features,
+    inside::solid,
+    sides::{Around, tells},
+};
 
 type V3 = Vector3<f64>;
 
@@ -54,12 +58,14 @@ pub struct Obstacle {
     pub restitution: f64,
     /// Distance that is kept from it, on top of half the cloth's thickness `[m]`.
     pub thickness: f64,
+    /// Of a mesh: whether only what comes from outside is stopped; what comes from behind passes.
+    pub one_sided: bool,
 }
 
 impl Obstacle {
-    /// Without friction, restitution and thickness.
+    /// Without friction, restitution and thickness, met from both sides.
     pub fn new(shape: Shape) -> Self {
-        Self { shape, friction: 0.0, restitution: 0.0, thickness: 0.0 }
+        Self { shape, friction: 0.0, restitution: 0.0, thickness: 0.0, one_sided: false }
     }
 
     /// Sets the friction coefficient `[-]`.
@@ -75,6 +81,11 @@ impl Obstacle {
     /// Sets the thickness `[m]`.
     pub fn thickness(self, thickness: f64) -> Self {
         Self { thickness, ..self }
+    }
+
+    /// Makes a mesh stop only what comes from outside.
+    pub fn one_sided(self) -> Self {
+        Self { one_sided: true, ..self }
     }
 }
 
@@ -118,6 +129,8 @@ pub(crate) struct Core {
     pub extent: f64,
     /// Of a box or closed mesh, what is in and what is out.
     pub solid: Option<TriMesh>,
+    /// Where triangles tell which side is out.
+    pub around: Option<Around>,
 }
 
 impl Core {
@@ -162,7 +175,9 @@ impl Core {
         };
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
-        Ok(Self { features, vertices, radius, extent, solid })
+        let sides = tells(&obstacle.shape, obstacle.one_sided, solid.is_some());
+        let around = sides.then(|| Around::new(vertices.len(), features.triangles()));
+        Ok(Self { features, vertices, radius, extent, solid, around })
     }
 }
 

@@ -53,7 +53,8 @@ impl Contacts {
             let kept = meeting.radius + self.parameters.separation * meeting.thickness;
             impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
         };
-        let (n, least) = asked(&meeting, &near, x, PART)?;
+        let n = near.offset.try_normalize(0.0)?;
+        let least = asked(&meeting, &near, x, &n, PART);
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

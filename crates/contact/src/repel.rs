@@ -25,7 +25,8 @@ impl Contacts {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
-            if gap < (1.0 + AHEAD) * meeting.thickness && !self.is_inside(state, pair, obstacle) {
+            let near_enough = gap < (1.0 + AHEAD) * meeting.thickness;
+            if near_enough && !self.is_inside(state, pair, obstacle) && !self.is_far_side(pair, near, obstacle) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
                 // Not those that will stay well apart; should others push them together, that is an impact.
                 let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));
@@ -51,7 +52,8 @@ impl Contacts {
     ) -> Option<Contact> {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
-        let (n, least) = asked(meeting, near, &x, PART * work.part)?;
+        let n = self.direction(&pair, near, obstacle)?;
+        let least = asked(meeting, near, &x, &n, PART * work.part);
         let mut contact = Contact {
             pair,
             obstacle,
@@ -129,12 +131,11 @@ impl Contacts {
     }
 }
 
-/// Along which direction a pair with such nearest points, at the begin or at an impact, is kept apart, and how far its
-/// features have to move along it at least: `part` of what they lack of the thickness.
-pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4], part: f64) -> Option<(V3, f64)> {
-    let n = near.offset.try_normalize(0.0)?;
+/// How far the features of a pair with such nearest points, at the begin or at an impact, have to move along `n` at least:
+/// `part` of what they lack of the thickness.
+pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4], n: &V3, part: f64) -> f64 {
     // How far apart the same places are along n at the begin.
-    let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius;
+    let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(n)).sum::<f64>() - meeting.radius;
     let lacking = meeting.thickness - apart;
-    Some((n, if lacking < 0.0 { lacking } else { part * lacking.min(meeting.thickness) }))
+    if lacking < 0.0 { lacking } else { part * lacking.min(meeting.thickness) }
 }

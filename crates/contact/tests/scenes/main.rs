@@ -5,4 +5,5 @@ mod drape;
 mod hard;
 mod physics;
 mod sharp;
+mod sides;
 mod zones;
