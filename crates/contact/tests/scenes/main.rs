@@ -3,5 +3,6 @@
 mod common;
 mod drape;
 mod hard;
+mod layers;
 mod physics;
 mod sharp;
