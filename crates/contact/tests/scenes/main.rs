@@ -5,4 +5,5 @@ mod drape;
 mod hard;
 mod layers;
 mod physics;
+mod shapes;
 mod sharp;
