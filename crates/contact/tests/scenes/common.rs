@@ -44,22 +44,31 @@ impl Cloth {
     /// 0.2 kg/m²; springs along edges and, ten times weaker, across them, as stiff as a step allows.
     pub fn new(mesh: &Mesh, parameters: Parameters, obstacles: Vec<Obstacle>) -> Self {
         let x = mesh.vertices().to_vec();
-        let features = Features::new(x.len(), mesh.triangles(), &[]).unwrap();
-        let mut masses = vec![0.0; x.len()];
-        for t in mesh.triangles() {
-            let [a, b, c] = t.map(|v| x[v as usize]);
-            let area = 0.5 * (b - a).cross(&(c - a)).norm();
-            t.iter().for_each(|&v| masses[v as usize] += 0.2 * area / 3.0);
-        }
         let length = |i: u32, j: u32| (x[i as usize] - x[j as usize]).norm();
         let spring = |[i, j]: [u32; 2], share: f64| (i as usize, j as usize, length(i, j), share);
         let along = mesh.edges().iter().map(|edge| spring(edge.vertices, 1.0));
         let across = mesh.hinges().map(|hinge| spring(hinge.opposite, 0.1));
+        let springs = along.chain(across).collect();
+        Self { springs, ..Self::of(x, mesh.triangles(), parameters, obstacles) }
+    }
+
+    /// Of any triangles, with springs along edges only; what has no area weighs 1 mg a vertex.
+    pub fn of(x: Vec<V3>, triangles: &[[u32; 3]], parameters: Parameters, obstacles: Vec<Obstacle>) -> Self {
+        let features = Features::new(x.len(), triangles, &[]).unwrap();
+        let mut masses = vec![0.0; x.len()];
+        for t in triangles {
+            let [a, b, c] = t.map(|v| x[v as usize]);
+            let area = 0.5 * (b - a).cross(&(c - a)).norm();
+            t.iter().for_each(|&v| masses[v as usize] += 0.2 * area / 3.0);
+        }
+        let ends = features.edges().iter().map(|edge| edge.map(|v| v as usize));
+        let along = ends.map(|[i, j]| (i, j, (x[i] - x[j]).norm(), 1.0));
         Self {
             v: vec![V3::zeros(); x.len()],
-            inverse_masses: masses.iter().map(|m| 1.0 / m).collect(),
+            inverse_masses: masses.iter().map(|&m| if m > 0.0 { 1.0 / m } else { 1e6 }).collect(),
+            // One without length has no direction.
+            springs: along.filter(|spring| spring.2 > 0.0).collect(),
             contacts: Contacts::new(features, parameters, obstacles).unwrap(),
-            springs: along.chain(across).collect(),
             state: State::default(),
             gravity: V3::new(0.0, -G, 0.0),
             substeps: 4,
@@ -108,5 +117,16 @@ impl Cloth {
     pub fn crossings(&self) -> usize {
         let features = self.contacts.features();
         crossings(&self.x, features.edges(), features.triangles()).len()
+    }
+
+    /// Of its edges and the triangles of another surface, and of that one's edges and its triangles.
+    pub fn crossings_with(&self, others: &[V3], triangles: &[[u32; 3]]) -> usize {
+        let n = self.x.len() as u32;
+        let x: Vec<V3> = self.x.iter().chain(others).copied().collect();
+        let features = Features::new(others.len(), triangles, &[]).unwrap();
+        let edges: Vec<_> = features.edges().iter().map(|edge| edge.map(|v| v + n)).collect();
+        let triangles: Vec<_> = triangles.iter().map(|t| t.map(|v| v + n)).collect();
+        let own = self.contacts.features();
+        crossings(&x, &edges, own.triangles()).len() + crossings(&x, own.edges(), &triangles).len()
     }
 }

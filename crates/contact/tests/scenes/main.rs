@@ -3,7 +3,9 @@
 mod common;
 mod drape;
 mod hard;
+mod layers;
 mod physics;
+mod shapes;
 mod sharp;
 mod sides;
 mod zones;

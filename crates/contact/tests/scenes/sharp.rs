@@ -2,7 +2,7 @@
 
 use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
-use partita_contact::{Obstacle, Parameters, Path, Report, Shape, crossings};
+use partita_contact::{Obstacle, Parameters, Path, Report, Shape};
 use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
@@ -46,14 +46,7 @@ fn nothing_is_sharp_enough() {
             all.impacts += report.impacts;
             assert!(report.pinched.is_empty());
             assert_eq!(cloth.crossings(), 0, "{name} step {i}");
-            let n = cloth.x.len() as u32;
-            let x: Vec<V3> = cloth.x.iter().chain(&posed).copied().collect();
-            let edges: Vec<_> = obstacle.edges().iter().map(|e| e.vertices.map(|v| v + n)).collect();
-            let triangles: Vec<_> = obstacle.triangles().iter().map(|t| t.map(|v| v + n)).collect();
-            let features = cloth.contacts.features();
-            let through =
-                crossings(&x, &edges, features.triangles()).len() + crossings(&x, features.edges(), &triangles).len();
-            assert_eq!(through, 0, "{name} step {i}");
+            assert_eq!(cloth.crossings_with(&posed, obstacle.triangles()), 0, "{name} step {i}");
         }
         assert!(all.impacts > 10, "{name} was not met");
     }
