@@ -11,17 +11,6 @@ fn mesh(of: &Mesh) -> Shape {
     Shape::Mesh { vertices: of.positions(), triangles: of.triangles().to_vec() }
 }
 
-/// Of the cloth with a mesh.
-fn crossings(cloth: &Cloth, mesh: &Mesh) -> usize {
-    let n = cloth.x.len() as u32;
-    let x: Vec<V3> = cloth.x.iter().chain(mesh.vertices()).copied().collect();
-    let edges: Vec<_> = mesh.edges().iter().map(|e| e.vertices.map(|v| v + n)).collect();
-    let triangles: Vec<_> = mesh.triangles().iter().map(|t| t.map(|v| v + n)).collect();
-    let features = cloth.contacts.features();
-    let [one, other] = [(&edges[..], features.triangles()), (features.edges(), &triangles[..])];
-    [one, other].map(|(edges, triangles)| partita_contact::crossings(&x, edges, triangles).len()).iter().sum()
-}
-
 /// A sheet laid exactly on top of a solid, at no distance from its faces, edges and corners, or by rounding a little below,
 /// is kept on top, without any state. Where its edges lie along those of the solid, as with six cells, it may stay there.
 #[test]
@@ -51,7 +40,7 @@ fn what_touches_a_solid_stays_outside() {
                 cloth.step(1.0 / 120.0, std::slice::from_ref(path));
                 let low = over.iter().map(|&k| cloth.x[k].y).fold(f64::INFINITY, f64::min);
                 assert!(low >= top, "{name} {cells:?} {below} step {i}: {low}");
-                let through = crossings(&cloth, &solid);
+                let through = cloth.crossings_with(solid.vertices(), solid.triangles());
                 assert!(name == "half-space" || through == 0, "{name} {cells:?} {below} step {i}: {through}");
                 assert_eq!(cloth.crossings(), 0, "{name} {cells:?} {below} step {i}");
             }

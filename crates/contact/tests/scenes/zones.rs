@@ -2,7 +2,7 @@
 
 use crate::common::{Cloth, flat, joined};
 use nalgebra::{Matrix3, Vector3};
-use partita_contact::{Obstacle, Parameters, Path, Shape, crossings};
+use partita_contact::{Obstacle, Parameters, Path, Shape};
 
 type V3 = Vector3<f64>;
 
@@ -34,10 +34,7 @@ fn a_mesh_that_deforms_evenly_carries_cloth() {
         held += report.held;
         assert_eq!(report.pinched, [], "step {i}");
         assert_eq!(cloth.crossings(), 0, "step {i}");
-        let n = cloth.x.len() as u32;
-        let x: Vec<V3> = cloth.x.iter().chain(&points).copied().collect();
-        let triangles: Vec<_> = floor.triangles().iter().map(|t| t.map(|v| v + n)).collect();
-        assert_eq!(crossings(&x, cloth.contacts.features().edges(), &triangles).len(), 0, "step {i}");
+        assert_eq!(cloth.crossings_with(&points, floor.triangles()), 0, "step {i}");
     }
     assert!(held > 1000, "{held}");
 }
