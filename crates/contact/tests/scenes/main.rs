@@ -5,5 +5,6 @@ mod drape;
 mod hard;
 mod layers;
 mod physics;
+mod random;
 mod shapes;
 mod sharp;
