@@ -5,6 +5,7 @@ mod drape;
 mod hard;
 mod layers;
 mod physics;
+mod random;
 mod shapes;
 mod sharp;
 mod sides;
