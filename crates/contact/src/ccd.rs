@@ -66,7 +66,7 @@ pub(crate) fn impact_from(
     let mut near = begin;
     let mut gap = near.distance() - bound;
     let enough = slack.min(LEFT * gap);
-    let mut time = 0.0;
+    let (mut time, mut now) = (0.0, *x);
     for _ in 0..ADVANCES {
         if gap <= enough || gap <= 0.0 {
             return Some(Impact { time, nearest: near });
@@ -75,13 +75,13 @@ pub(crate) fn impact_from(
         if gap >= speed * (1.0 - time) {
             return None;
         }
-        let now = std::array::from_fn(|k| x[k] + time * own[k]);
         let advance = (gap / speed).max(between_slabs(kind, &now, &own, &near, bound));
         time += (1.0 - LEFT) * advance;
         if time >= 1.0 {
             return None;
         }
-        near = nearest(kind, &std::array::from_fn(|k| x[k] + time * own[k]));
+        now = std::array::from_fn(|k| x[k] + time * own[k]);
+        near = nearest(kind, &now);
         gap = near.distance() - bound;
     }
     Some(Impact { time, nearest: near })

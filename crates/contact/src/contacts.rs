@@ -225,7 +225,7 @@ impl Contacts {
         Ok(report)
     }
 
-    /// Goes on by a part of the step; false, and nothing done, if impulses do not keep all apart and `last` is not set.
+    /// Goes on by a part of the step; false, and nothing but counted, if impulses do not keep all apart and `last` is not set.
     fn go(
         &mut self,
         state: &mut State,

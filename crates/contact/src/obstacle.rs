@@ -8,11 +8,7 @@ use std::ops::RangeInclusive;
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
-use crate::{
-    ContactError, Features,
-    inside::solid,
-    sides::{Around, tells},
-};
+use crate::{ContactError, Features, inside::solid, sides::Around};
 
 type V3 = Vector3<f64>;
 
@@ -175,8 +171,8 @@ impl Core {
         };
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
-        let sides = tells(&obstacle.shape, obstacle.one_sided, solid.is_some());
-        let around = sides.then(|| Around::new(vertices.len(), features.triangles()));
+        let tells_sides = obstacle.one_sided || solid.is_some() || obstacle.shape == Shape::HalfSpace;
+        let around = tells_sides.then(|| Around::new(vertices.len(), features.triangles()));
         Ok(Self { features, vertices, radius, extent, solid, around })
     }
 }

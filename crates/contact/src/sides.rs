@@ -5,7 +5,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Contacts, Shape,
+    Contacts,
     broad::Pair,
     distance::{Kind, Nearest},
     obstacle::Core,
@@ -13,7 +13,7 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Nearer than this by the size of coordinates, rounding hides on which side a feature is `[-]`.
+/// Nearer than this, in metres and by the size of coordinates, rounding hides on which side a feature is `[-]`.
 const HIDDEN: f64 = 1e-9;
 
 /// The triangles around each vertex.
@@ -48,12 +48,9 @@ impl Core {
             let [a, b, c] = t.map(|v| x[v as usize]);
             let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else { continue };
             let angle = match place {
-                &[v] => {
-                    let at = x[v as usize];
-                    let others = t.iter().filter(|other| **other != v).map(|&other| x[other as usize] - at);
-                    let [one, other] = <[V3; 2]>::try_from(others.collect::<Vec<_>>()).ok()?;
-                    one.angle(&other)
-                }
+                &[v] if v == t[0] => (b - a).angle(&(c - a)),
+                &[v] if v == t[1] => (a - b).angle(&(c - b)),
+                &[_] => (a - c).angle(&(b - c)),
                 _ => 1.0,
             };
             sum += angle * normal;
@@ -100,7 +97,7 @@ impl Contacts {
 
     fn is_hidden(&self, pair: &Pair, near: &Nearest) -> bool {
         let reach = || pair.vertices.iter().fold(0.0_f64, |most, &v| most.max(self.work.x[v as usize].amax()));
-        near.distance() <= HIDDEN && near.distance() <= HIDDEN * reach() || near.offset == V3::zeros()
+        near.distance() <= HIDDEN && near.distance() <= HIDDEN * reach()
     }
 
     /// Along which direction a pair is to be kept apart: the line between its nearest points, or out of an obstacle that it
@@ -108,9 +105,4 @@ impl Contacts {
     pub(crate) fn direction(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> Option<V3> {
         self.out_of_touch(pair, near, obstacle).or_else(|| near.offset.try_normalize(0.0))
     }
-}
-
-/// Whether the triangles of an obstacle tell its sides.
-pub(crate) fn tells(shape: &Shape, one_sided: bool, closed: bool) -> bool {
-    one_sided || closed || *shape == Shape::HalfSpace
 }
