@@ -47,10 +47,10 @@ impl Core {
         for t in around.iter().filter(|t| place.iter().all(|v| t.contains(v))) {
             let [a, b, c] = t.map(|v| x[v as usize]);
             let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else { continue };
-            let angle = match place {
-                &[v] if v == t[0] => (b - a).angle(&(c - a)),
-                &[v] if v == t[1] => (a - b).angle(&(c - b)),
-                &[_] => (a - c).angle(&(b - c)),
+            let angle = match *place {
+                [v] if v == t[0] => (b - a).angle(&(c - a)),
+                [v] if v == t[1] => (a - b).angle(&(c - b)),
+                [_] => (a - c).angle(&(b - c)),
                 _ => 1.0,
             };
             sum += angle * normal;
