@@ -82,6 +82,7 @@ fn folded(table: &mut Table, effort: Effort) -> Result<(), Failure> {
 /// A strip of 30 rows of cells, folded every ten rows into three layers, on its way down to the floor.
 struct Bellows {
     contacts: Contacts,
+    state: State,
     begin: Vec<Vector3<f64>>,
     end: Vec<Vector3<f64>>,
     inverse_masses: Vec<f64>,
@@ -107,13 +108,13 @@ impl Bellows {
         let features = Features::new(begin.len(), mesh.triangles(), &[])?;
         let floor = Obstacle::new(Shape::HalfSpace).friction(0.3);
         let contacts = Contacts::new(features, Parameters { thickness, ..Parameters::default() }, vec![floor])?;
-        Ok(Self { contacts, inverse_masses: vec![1e4; begin.len()], begin, end })
+        Ok(Self { contacts, state: State::default(), inverse_masses: vec![1e4; begin.len()], begin, end })
     }
 
     fn press(&mut self) -> Result<Report, Failure> {
         let paths = [Path::still(Isometry3::identity())];
         let step = Step { dt: DT, begin: &self.begin, inverse_masses: &self.inverse_masses, paths: &paths };
-        Ok(self.contacts.resolve(&mut State::default(), &step, &mut self.end.clone())?)
+        Ok(self.contacts.resolve(&mut self.state, &step, &mut self.end.clone())?)
     }
 }
 

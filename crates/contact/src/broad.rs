@@ -55,6 +55,9 @@ impl Bounds {
     }
 }
 
+/// A leaf, the number that its vertices start from, and its box.
+type Met<'a> = (&'a Leaf, u32, &'a Bounds);
+
 /// A tree over leaves, each with the number that its vertices start from.
 #[derive(Default)]
 pub(crate) struct Tree {
@@ -90,7 +93,7 @@ impl Tree {
         self.refits += 1;
     }
 
-    fn leaf(&self, number: u64) -> (&Leaf, u32, &Bounds) {
+    fn leaf(&self, number: u64) -> Met<'_> {
         let (leaf, first) = &self.leaves[number as usize];
         (leaf, *first, &self.bounds[number as usize])
     }
@@ -105,6 +108,19 @@ pub struct Pair {
     pub vertices: [u32; 4],
 }
 
+impl Pair {
+    /// The same pair whichever feature, and which vertex of it, is told of first.
+    pub(crate) fn in_order(mut self) -> Self {
+        let (one, other) = self.vertices.split_at_mut(self.kind.split());
+        one.sort_unstable();
+        other.sort_unstable();
+        if self.kind == Kind::EdgeEdge && one > other {
+            one.swap_with_slice(other);
+        }
+        self
+    }
+}
+
 /// Memory of a search, kept from one to the next.
 #[derive(Default)]
 pub(crate) struct Search {
@@ -116,37 +132,69 @@ pub(crate) struct Search {
 impl Search {
     /// Pairs of features within one tree whose boxes meet.
     pub fn within(&mut self, tree: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
-        self.met.clear();
-        let met = &mut self.met;
-        let mut meet = |a: u32, b: u32| met.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
-        tree.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut meet);
-        self.tell(tree, tree, boxes, out);
+        self.meet_within(tree);
+        self.meetings(tree, tree).for_each(|both| pairs(both, boxes, out));
     }
 
     /// Pairs of features, one of each tree, whose boxes meet.
     pub fn between(&mut self, one: &Tree, other: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
-        self.met.clear();
-        if one.leaves.is_empty() || other.leaves.is_empty() {
-            return;
-        }
-        let meeting = one.tree.leaf_pairs(&other.tree, |a, b| a.intersects(b));
-        self.met.extend(meeting.map(|(a, b)| u64::from(a) << 32 | u64::from(b)));
-        self.tell(one, other, boxes, out);
+        self.meet_between(one, other);
+        self.meetings(one, other).for_each(|both| pairs(both, boxes, out));
     }
 
-    /// The pairs of features of the leaves that met, in their order, those whose own boxes meet.
-    fn tell(&mut self, one: &Tree, other: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
+    /// Edges and triangles without a vertex in common that `cross`, within the cloth's tree and between it and the others'.
+    pub fn crossings(
+        &mut self,
+        cloth: &Tree,
+        others: &Tree,
+        cross: impl Fn([u32; 2], [u32; 3]) -> bool,
+        out: &mut Vec<[u32; 5]>,
+    ) {
+        let mut tell = |(edges, first, _): Met<'_>, (triangle, other, _): Met<'_>| {
+            let corners = triangle.vertices.map(|v| v + other);
+            let ends = edges.edges().map(|ends| ends.map(|v| v + first));
+            let apart =
+                ends.filter(|ends| triangle.shape == Shape::Triangle && !ends.iter().any(|v| corners.contains(v)));
+            let [a, b, c] = corners;
+            out.extend(apart.filter(|&ends| cross(ends, corners)).map(|[p, q]| [p, q, a, b, c]));
+        };
+        let mut both = |[a, b]: [Met<'_>; 2]| {
+            tell(a, b);
+            tell(b, a);
+        };
+        self.meet_within(cloth);
+        self.meetings(cloth, cloth).for_each(&mut both);
+        self.meet_between(cloth, others);
+        self.meetings(cloth, others).for_each(&mut both);
+    }
+
+    fn meet_within(&mut self, tree: &Tree) {
+        self.met.clear();
+        let met = &mut self.met;
+        let mut meet = |a: u32, b: u32| met.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
+        tree.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut meet);
         self.met.sort_unstable();
-        for &both in &self.met {
-            pairs(one.leaf(both >> 32), other.leaf(both & u64::from(u32::MAX)), boxes, out);
+    }
+
+    fn meet_between(&mut self, one: &Tree, other: &Tree) {
+        self.met.clear();
+        if !one.leaves.is_empty() && !other.leaves.is_empty() {
+            let meeting = one.tree.leaf_pairs(&other.tree, |a, b| a.intersects(b));
+            self.met.extend(meeting.map(|(a, b)| u64::from(a) << 32 | u64::from(b)));
+            self.met.sort_unstable();
         }
+    }
+
+    /// The leaves that met, in their order.
+    fn meetings<'a>(&self, one: &'a Tree, other: &'a Tree) -> impl Iterator<Item = [Met<'a>; 2]> {
+        self.met.iter().map(|both| [one.leaf(both >> 32), other.leaf(both & u64::from(u32::MAX))])
     }
 }
 
 /// The pairs of features of two leaves, vertices numbered from the second of each. Pairs that share a vertex are none. A
 /// point without an edge meets lone edges and points as an edge of no length; triangles meet it as a point, so that their
 /// edges need not.
-fn pairs(a: (&Leaf, u32, &Bounds), b: (&Leaf, u32, &Bounds), boxes: &[Bounds], out: &mut Vec<Pair>) {
+fn pairs([a, b]: [Met<'_>; 2], boxes: &[Bounds], out: &mut Vec<Pair>) {
     for ((points, first, _), (triangle, other, bounds)) in [(a, b), (b, a)] {
         if triangle.shape == Shape::Triangle {
             let [i, j, k] = triangle.vertices.map(|v| v + other);
@@ -245,19 +293,8 @@ mod tests {
         all
     }
 
-    /// The same pair, whichever feature and end is told of first.
     fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
-        for pair in &mut pairs {
-            let [a, b, c, d] = &mut pair.vertices;
-            if pair.kind == Kind::PointTriangle {
-                pair.vertices[1..].sort_unstable();
-            } else {
-                let (mut e, mut f) = ([*a, *b], [*c, *d]);
-                e.sort_unstable();
-                f.sort_unstable();
-                pair.vertices = if e < f { [e[0], e[1], f[0], f[1]] } else { [f[0], f[1], e[0], e[1]] };
-            }
-        }
+        pairs.iter_mut().for_each(|pair| *pair = pair.in_order());
         pairs.sort_unstable();
         pairs
     }

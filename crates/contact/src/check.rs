@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 
-use crate::{ContactError, Contacts, Kind, Path, Shape, Step};
+use crate::{ContactError, Contacts, Kind, Nearest, Pair, Path, Shape, Step};
 
 type V3 = Vector3<f64>;
 
@@ -67,10 +67,11 @@ impl Contacts {
         Ok(())
     }
 
-    /// Parts of the cloth at one place have no side on which they could be kept.
+    /// Parts of the cloth at one place that do not cross already have no side on which they could be kept.
     pub(crate) fn check_apart(&self) -> Result<(), ContactError> {
         let found = self.work.pairs.iter().zip(&self.work.nearest);
-        let mut touching = found.filter(|(pair, near)| near.offset == V3::zeros() && self.obstacle(pair).is_none());
+        let touches = |near: &Nearest, pair: &Pair| near.offset == V3::zeros() && self.obstacle(pair).is_none();
+        let mut touching = found.filter(|(pair, near)| touches(near, pair) && !self.is_tangled(pair));
         touching.next().map_or(Ok(()), |(pair, _)| {
             let kind = match pair.kind {
                 Kind::PointTriangle => "point and triangle",

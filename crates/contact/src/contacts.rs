@@ -3,6 +3,7 @@
 //! | stage                                                  | file         | \[BFA02\] |
 //! |--------------------------------------------------------|--------------|---------|
 //! | where all vertices are and mean to go; who may meet    | `place.rs`   |         |
+//! | what crosses already is led apart                      | `untangle.rs`|         |
 //! | who is near at the begin: repulsion                    | `repel.rs`   | 7.2     |
 //! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
 //! | what still would, moves as one                         | `zones.rs`   | 7.4     |
@@ -24,6 +25,7 @@ use crate::{
     obstacle::Core,
     respond::Contact,
     torque::Group,
+    untangle::Crossing,
     zones,
 };
 
@@ -131,6 +133,11 @@ pub(crate) struct Work {
     /// Vertices whose ways changed since impacts were looked for, and how far each goes.
     pub changed: Vec<bool>,
     pub speeds: Vec<f64>,
+
+    /// What crosses at the begin, which pairs may pass because of that, in order, and which vertices have a part in it.
+    pub crossings: Vec<Crossing>,
+    pub let_go: Vec<Pair>,
+    pub tangled: Vec<bool>,
 
     pub contacts: Vec<Contact>,
     /// Memory in which contacts are put in order, and ways before a change.
@@ -241,11 +248,13 @@ impl Contacts {
         self.work.kept = 0.5_f64.powf(self.work.part);
         self.place(paths, part, dt);
         self.find_pairs(true);
+        self.find_crossings(state, report);
         if part[0] == 0.0 {
             self.check_apart()?;
         }
         report.cost.pairs += lap();
         self.repel(state, report, dt);
+        self.untangle();
         report.cost.repel += lap();
         let clear = self.stop_impacts(state, report, dt);
         report.cost.impacts += lap();
@@ -292,8 +301,13 @@ impl Contacts {
 
     /// The obstacle that a pair is with.
     pub(crate) fn obstacle(&self, pair: &Pair) -> Option<u32> {
+        self.owner(&pair.vertices)
+    }
+
+    /// The obstacle that one of these vertices is of.
+    pub(crate) fn owner(&self, vertices: &[u32]) -> Option<u32> {
         let n = self.features.vertices() as u32;
-        let other = pair.vertices.iter().find(|&&v| v >= n)?;
+        let other = vertices.iter().find(|&&v| v >= n)?;
         Some(self.work.owner[(other - n) as usize])
     }
 
@@ -314,39 +328,20 @@ impl Contacts {
     }
 
     /// Impulses of the contacts of an interval, on the surface and on obstacles.
-    pub(crate) fn book(&mut self, dt: f64) {
-        let cloth = self.features.vertices();
+    fn book(&mut self, dt: f64) {
         let contacts = std::mem::take(&mut self.work.contacts);
-        for contact in &contacts {
-            let impulse = (contact.push * contact.n + contact.drag) / dt;
-            if impulse == V3::zeros() {
-                continue;
-            }
-            let on = contact.weights.map(|c| c * impulse);
-            let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
-            for (&v, p) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| (**v as usize) < cloth) {
-                self.work.impulses[v as usize] += p;
-                whole += p;
-                torque += self.work.x[v as usize].cross(p);
-            }
-            let Some(obstacle) = contact.obstacle else { continue };
-            match &self.work.poses[obstacle as usize] {
-                Some([begin, _]) => {
-                    self.work.reactions.push(Reaction::on_frame(obstacle, begin, &whole, &torque));
-                }
-                None => {
-                    let first = self.work.first[obstacle as usize];
-                    for (&v, &linear) in contact.pair.vertices.iter().zip(&on).filter(|(v, _)| **v as usize >= cloth) {
-                        let angular = V3::zeros();
-                        self.work.reactions.push(Reaction { obstacle, carrier: v - first, linear, angular });
-                    }
-                }
-            }
+        for Contact { pair, obstacle, weights, n, push, drag, .. } in &contacts {
+            self.book_one(&pair.vertices, weights, &((*push * n + drag) / dt), *obstacle);
         }
+        self.work.contacts = contacts;
+        let crossings = std::mem::take(&mut self.work.crossings);
+        for Crossing { vertices, obstacle, weights, n, push, .. } in &crossings {
+            self.book_one(vertices, weights, &(*push * n / dt), *obstacle);
+        }
+        self.work.crossings = crossings;
         for (impulse, turned) in self.work.impulses.iter_mut().zip(&self.work.turned) {
             *impulse += turned / dt;
         }
-        self.work.contacts = contacts;
         let reactions = &mut self.work.reactions;
         reactions.sort_by_key(|reaction| (reaction.obstacle, reaction.carrier));
         reactions.dedup_by(|next, sum| {
@@ -357,5 +352,30 @@ impl Contacts {
             }
             same
         });
+    }
+
+    /// Of an impulse that vertices get by their weights.
+    fn book_one(&mut self, vertices: &[u32], weights: &[f64], impulse: &V3, obstacle: Option<u32>) {
+        if *impulse == V3::zeros() {
+            return;
+        }
+        let cloth = self.features.vertices() as u32;
+        let on = || vertices.iter().zip(weights).map(|(&v, c)| (v, *c * impulse));
+        let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
+        for (v, p) in on().filter(|(v, _)| *v < cloth) {
+            self.work.impulses[v as usize] += p;
+            whole += p;
+            torque += self.work.x[v as usize].cross(&p);
+        }
+        let Some(obstacle) = obstacle else { return };
+        let work = &mut self.work;
+        if let Some([begin, _]) = &work.poses[obstacle as usize] {
+            work.reactions.push(Reaction::on_frame(obstacle, begin, &whole, &torque));
+            return;
+        }
+        let first = work.first[obstacle as usize];
+        let on = on().filter(|(v, _)| *v >= cloth);
+        let one = |(v, linear)| Reaction { obstacle, carrier: v - first, linear, angular: V3::zeros() };
+        work.reactions.extend(on.map(one));
     }
 }

@@ -11,6 +11,8 @@ pub struct Features {
     vertices: u32,
     edges: Vec<[u32; 2]>,
     triangles: Vec<[u32; 3]>,
+    /// Edges of triangles, each with one that it is of, in order.
+    sides: Vec<([u32; 2], u32)>,
     leaves: Vec<Leaf>,
 }
 
@@ -102,13 +104,14 @@ impl Features {
             }
         }
         edges.extend(lone);
-        Ok(Self { vertices: count, edges, triangles: triangles.to_vec(), leaves })
+        let sides = order.into_iter().map(|k| (sides[k as usize], k / 3)).collect();
+        Ok(Self { vertices: count, edges, triangles: triangles.to_vec(), sides, leaves })
     }
 
     /// A triangle that is met by points only.
     pub(crate) fn face() -> Self {
         let leaf = Leaf { vertices: [0, 1, 2], shape: Shape::Triangle, points: 0, edges: 0 };
-        Self { vertices: 3, edges: vec![], triangles: vec![[0, 1, 2]], leaves: vec![leaf] }
+        Self { vertices: 3, edges: vec![], triangles: vec![[0, 1, 2]], sides: vec![], leaves: vec![leaf] }
     }
 
     /// How many vertices there are.
@@ -124,6 +127,14 @@ impl Features {
     /// All triangles, as given.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
+    }
+
+    /// The triangles that an edge is of.
+    pub(crate) fn around_edge(&self, [a, b]: [u32; 2]) -> impl Iterator<Item = &[u32; 3]> {
+        let edge = [a.min(b), a.max(b)];
+        let from = self.sides.partition_point(|(side, _)| *side < edge);
+        let same = self.sides[from..].iter().take_while(move |(side, _)| *side == edge);
+        same.map(|(_, triangle)| &self.triangles[*triangle as usize])
     }
 
     pub(crate) fn leaves(&self) -> &[Leaf] {

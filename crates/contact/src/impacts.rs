@@ -90,7 +90,8 @@ impl Contacts {
             let way: V3 = (0..4).map(|k| near.weights[k] * work.u[pair.vertices[k] as usize]).sum();
             return (out.dot(&way) < 0.0).then_some(Impact { time: 0.0, nearest: *near });
         }
-        if gap <= 0.0 || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle) {
+        let passes = || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle);
+        if gap <= 0.0 || passes() || self.is_let_go(pair) {
             return None;
         }
         // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.

@@ -23,17 +23,29 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// What a step depends on besides its arguments. The default: nothing is inside anything.
+/// What a step depends on besides its arguments. The default: nothing is inside anything; whether anything crosses is looked
+/// for by the next step.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct State {
     /// Vertex and obstacle, in order.
     inside: Vec<[u32; 2]>,
+    /// Whether it is known that nothing crosses.
+    apart: bool,
 }
 
 impl State {
     /// Vertices inside obstacles, each with the number of the obstacle, in order.
     pub fn inside(&self) -> &[[u32; 2]] {
         &self.inside
+    }
+
+    /// Whether it is known that no edge of the surface passes through it or an obstacle, and no obstacle's through it.
+    pub fn is_apart(&self) -> bool {
+        self.apart
+    }
+
+    pub(crate) fn set_apart(&mut self, apart: bool) {
+        self.apart = apart;
     }
 
     pub(crate) fn holds(&self, vertex: u32, obstacle: u32) -> bool {
@@ -74,7 +86,7 @@ impl Contacts {
             inside.extend((0..).zip(x).filter(|(_, x)| is_inside(x)).map(|(vertex, _)| [vertex, number]));
         }
         inside.sort_unstable();
-        State { inside }
+        State { inside, apart: false }
     }
 
     /// Keeps those that still are inside, and pushes contacts that lead them out.
@@ -110,6 +122,18 @@ impl Contacts {
     pub(crate) fn is_inside(&self, state: &State, pair: &Pair, obstacle: Option<u32>) -> bool {
         let Some(obstacle) = obstacle.filter(|_| !state.inside.is_empty()) else { return false };
         pair.vertices.iter().any(|&v| state.holds(v, obstacle))
+    }
+
+    /// Whether a vertex is inside an obstacle at the begin, and from now on led out.
+    pub(crate) fn lead(&self, state: &mut State, vertex: u32, number: u32) -> bool {
+        let (obstacle, core) = &self.obstacles[number as usize];
+        let Some([begin, _]) = &self.work.poses[number as usize] else { return false };
+        let x = self.work.x[vertex as usize];
+        let is_inside = core.way_out(&obstacle.shape, &local(begin, &x)).is_some();
+        if is_inside && let Err(place) = state.inside.binary_search(&[vertex, number]) {
+            state.inside.insert(place, [vertex, number]);
+        }
+        is_inside
     }
 
     /// Adds those of `vertices` that are inside an obstacle at the end of the interval.

@@ -38,6 +38,8 @@ pub struct Report {
     pub rigid: usize,
     /// Vertices of zones that moved with the obstacle or the pins that they touch, since nothing less kept them apart.
     pub held: usize,
+    /// Vertices of edges and triangles that crossed something at the begin, in order; they are led apart.
+    pub tangled: Vec<u32>,
     /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
     pub pinched: Vec<u32>,
     /// What it cost.

@@ -95,6 +95,9 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
     report.pinched.sort_unstable();
     report.pinched.dedup();
     all.note_inside(state, &report.pinched);
+    if !left.is_empty() {
+        state.set_apart(false);
+    }
 }
 
 /// The zones that pairs make, in order of their first vertices.

@@ -9,4 +9,5 @@ mod random;
 mod shapes;
 mod sharp;
 mod sides;
+mod tangled;
 mod zones;
