@@ -10,6 +10,7 @@ use parry3d_f64::{
 };
 
 use crate::{
+    ContactError,
     distance::Kind,
     features::{Leaf, Shape},
 };
@@ -131,15 +132,52 @@ pub(crate) struct Search {
 
 impl Search {
     /// Pairs of features within one tree whose boxes meet.
-    pub fn within(&mut self, tree: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
-        self.meet_within(tree);
-        self.meetings(tree, tree).for_each(|both| pairs(both, boxes, out));
+    ///
+    /// # Errors
+    /// More than `most`, with those that are in `out` already.
+    pub fn within(
+        &mut self,
+        tree: &Tree,
+        boxes: &[Bounds],
+        most: usize,
+        out: &mut Vec<Pair>,
+    ) -> Result<(), ContactError> {
+        self.meet_within(tree, most);
+        self.tell(tree, tree, boxes, most, out)
     }
 
     /// Pairs of features, one of each tree, whose boxes meet.
-    pub fn between(&mut self, one: &Tree, other: &Tree, boxes: &[Bounds], out: &mut Vec<Pair>) {
-        self.meet_between(one, other);
-        self.meetings(one, other).for_each(|both| pairs(both, boxes, out));
+    ///
+    /// # Errors
+    /// As [`Search::within`].
+    pub fn between(
+        &mut self,
+        one: &Tree,
+        other: &Tree,
+        boxes: &[Bounds],
+        most: usize,
+        out: &mut Vec<Pair>,
+    ) -> Result<(), ContactError> {
+        self.meet_between(one, other, most);
+        self.tell(one, other, boxes, most, out)
+    }
+
+    /// Of the leaves that met, in their order.
+    fn tell(
+        &self,
+        one: &Tree,
+        other: &Tree,
+        boxes: &[Bounds],
+        most: usize,
+        out: &mut Vec<Pair>,
+    ) -> Result<(), ContactError> {
+        for both in self.meetings(one, other) {
+            pairs(both, boxes, out);
+            if out.len() > most {
+                return Err(ContactError::TooManyPairs { most });
+            }
+        }
+        if self.met.len() > most { Err(ContactError::TooManyPairs { most }) } else { Ok(()) }
     }
 
     /// Edges and triangles without a vertex in common that `cross`, within the cloth's tree and between it and the others'.
@@ -162,25 +200,30 @@ impl Search {
             tell(a, b);
             tell(b, a);
         };
-        self.meet_within(cloth);
+        self.meet_within(cloth, usize::MAX);
         self.meetings(cloth, cloth).for_each(&mut both);
-        self.meet_between(cloth, others);
+        self.meet_between(cloth, others, usize::MAX);
         self.meetings(cloth, others).for_each(&mut both);
     }
 
-    fn meet_within(&mut self, tree: &Tree) {
+    /// Finds leaves that meet, up to one more than `most`.
+    fn meet_within(&mut self, tree: &Tree, most: usize) {
         self.met.clear();
         let met = &mut self.met;
-        let mut meet = |a: u32, b: u32| met.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
+        let mut meet = |a: u32, b: u32| {
+            if met.len() <= most {
+                met.push(u64::from(a.min(b)) << 32 | u64::from(a.max(b)));
+            }
+        };
         tree.tree.traverse_bvtt_single_tree::<false>(&mut self.workspace, &mut meet);
         self.met.sort_unstable();
     }
 
-    fn meet_between(&mut self, one: &Tree, other: &Tree) {
+    fn meet_between(&mut self, one: &Tree, other: &Tree, most: usize) {
         self.met.clear();
         if !one.leaves.is_empty() && !other.leaves.is_empty() {
             let meeting = one.tree.leaf_pairs(&other.tree, |a, b| a.intersects(b));
-            self.met.extend(meeting.map(|(a, b)| u64::from(a) << 32 | u64::from(b)));
+            self.met.extend(meeting.take(most.saturating_add(1)).map(|(a, b)| u64::from(a) << 32 | u64::from(b)));
             self.met.sort_unstable();
         }
     }
@@ -319,8 +362,8 @@ mod tests {
                 one.fit(&boxes);
                 two.fit(&boxes);
                 let (mut own, mut both) = (vec![], vec![]);
-                search.within(&one, &boxes, &mut own);
-                search.between(&one, &two, &boxes, &mut both);
+                search.within(&one, &boxes, usize::MAX, &mut own).unwrap();
+                search.between(&one, &two, &boxes, usize::MAX, &mut both).unwrap();
                 assert_eq!(sorted(own), sorted(brute_force(&cloth, 0, &cloth, 0, &boxes)));
                 assert_eq!(sorted(both), sorted(brute_force(&cloth, 0, &other, 30, &boxes)));
                 x.iter_mut().zip(&u).for_each(|(x, u)| *x += u);

@@ -209,7 +209,8 @@ impl Contacts {
     /// [`Contacts::reactions`].
     ///
     /// # Errors
-    /// Names what is not finite, out of range or of the wrong length; `end` is as it was.
+    /// Names what is not finite, out of range or of the wrong length, or says that there are too many pairs; `end` and `state`
+    /// are as they were.
     pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
         self.check(step, end)?;
         let mut report = Report::default();
@@ -218,12 +219,17 @@ impl Contacts {
         let intervals = self.intervals(step, end);
         let mut pieces = Pieces::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
+        let before = state.clone();
         while let Some(part) = pieces.next() {
             let dt = (part[1] - part[0]) * step.dt;
-            if self.go(state, &mut report, step.paths, part, dt, pieces.is_least())? {
-                pieces.done();
-            } else {
-                pieces.quarter();
+            match self.go(state, &mut report, step.paths, part, dt, pieces.is_least()) {
+                Ok(true) => pieces.done(),
+                Ok(false) => pieces.quarter(),
+                Err(ContactError::TooManyPairs { .. }) if !pieces.is_least() => pieces.quarter(),
+                Err(error) => {
+                    *state = before;
+                    return Err(error);
+                }
             }
         }
         // What is told where to go is there to the last bit.
@@ -247,7 +253,7 @@ impl Contacts {
         self.work.part = part[1] - part[0];
         self.work.kept = 0.5_f64.powf(self.work.part);
         self.place(paths, part, dt);
-        self.find_pairs(true);
+        self.find_pairs(true)?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {
             self.check_apart()?;
@@ -256,13 +262,13 @@ impl Contacts {
         self.repel(state, report, dt);
         self.untangle();
         report.cost.repel += lap();
-        let clear = self.stop_impacts(state, report, dt);
+        let clear = self.stop_impacts(state, report, dt)?;
         report.cost.impacts += lap();
         if !clear && !last {
             return Ok(false);
         }
         if !clear {
-            zones::move_as_one(self, state, report, dt);
+            zones::move_as_one(self, state, report, dt)?;
         }
         report.cost.zones += lap();
         report.pieces += 1;

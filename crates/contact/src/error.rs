@@ -53,6 +53,13 @@ pub enum ContactError {
         /// Which values it may have.
         expected: &'static str,
     },
+    /// So many features may meet on their way that there is no memory for all pairs: most likely the surface is on its way to
+    /// explode, or the thickness is too large for its triangles.
+    #[error("more than {most} pairs of features may meet within the step; expected at most that many")]
+    TooManyPairs {
+        /// [`crate::Parameters::most_pairs`].
+        most: usize,
+    },
     /// Two features without a vertex in common are at the same place at the begin.
     #[error("{kind} of vertices {vertices:?} touch at the begin; parts at one place have to share vertices")]
     Touching {

@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use rayon::prelude::*;
 
 use crate::{
-    Contacts, Report, State,
+    ContactError, Contacts, Report, State,
     broad::Pair,
     ccd::{Impact, impact_from},
     distance::Nearest,
@@ -15,13 +15,13 @@ type V3 = Vector3<f64>;
 impl Contacts {
     /// \[BFA02\] section 7.3: what would still pass through each other gets a contact where it first touches.
     /// Whether nothing is left that would.
-    pub(crate) fn stop_impacts(&mut self, state: &State, report: &mut Report, dt: f64) -> bool {
+    pub(crate) fn stop_impacts(&mut self, state: &State, report: &mut Report, dt: f64) -> Result<bool, ContactError> {
         for _ in 0..self.parameters.impact_rounds {
-            if self.is_clear(state) {
-                return true;
+            if self.is_clear(state)? {
+                return Ok(true);
             }
             if self.work.rounds_left == 0 {
-                return false;
+                return Ok(false);
             }
             self.work.rounds_left -= 1;
             let before = self.work.contacts.len();
@@ -40,10 +40,10 @@ impl Contacts {
     }
 
     /// Whether nothing collides on its way; what does is in [`Contacts::colliding`].
-    pub(crate) fn is_clear(&mut self, state: &State) -> bool {
-        self.widen();
+    pub(crate) fn is_clear(&mut self, state: &State) -> Result<bool, ContactError> {
+        self.widen()?;
         self.find_impacts(state);
-        self.work.impacts.iter().all(Option::is_none)
+        Ok(self.work.impacts.iter().all(Option::is_none))
     }
 
     /// Marks the vertices whose way `change` changes.

@@ -18,6 +18,8 @@ pub struct Parameters {
     /// `[-]`. A step takes no more than eight times as many, and so many for each interval more that an obstacle's turn
     /// asks for. Default 8.
     pub impact_rounds: u32,
+    /// Most pairs of features that may be near each other at once `[-]`; each takes about 150 bytes. Default 30 million.
+    pub most_pairs: usize,
     /// Slower than this, nothing bounces off an obstacle `[m/s]`. Default 0.1.
     pub restitution_threshold: f64,
 }
@@ -30,6 +32,7 @@ impl Default for Parameters {
             separation: 0.1,
             sweeps: 12,
             impact_rounds: 8,
+            most_pairs: 30_000_000,
             restitution_threshold: 0.1,
         }
     }

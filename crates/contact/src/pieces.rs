@@ -23,7 +23,7 @@ impl Contacts {
         self.check(step, end)?;
         self.start(step, end);
         self.place(step.paths, [0.0, 1.0], step.dt);
-        self.find_pairs(true);
+        self.find_pairs(true)?;
         Ok(&self.work.pairs)
     }
 

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
 use crate::{
-    Contacts, Obstacle, Path, Shape, Step,
+    ContactError, Contacts, Obstacle, Path, Shape, Step,
     broad::Bounds,
     contacts::{AHEAD, Meeting},
     distance::nearest,
@@ -119,7 +119,7 @@ impl Contacts {
 
     /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
     /// else the boxes grow by where they go now.
-    pub(crate) fn find_pairs(&mut self, anew: bool) {
+    pub(crate) fn find_pairs(&mut self, anew: bool) -> Result<(), ContactError> {
         let [least, most] = MARGINS;
         self.work.margin = if anew { 0.95 * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
         let margin = self.work.margin * self.parameters.thickness;
@@ -138,8 +138,9 @@ impl Contacts {
         work.cloth.fit(&work.boxes);
         work.others.fit(&work.boxes);
         work.pairs.clear();
-        work.search.within(&work.cloth, &work.boxes, &mut work.pairs);
-        work.search.between(&work.cloth, &work.others, &work.boxes, &mut work.pairs);
+        let most = self.parameters.most_pairs;
+        work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
+        work.search.between(&work.cloth, &work.others, &work.boxes, most, &mut work.pairs)?;
         let x = &work.x;
         work.pairs
             .par_iter()
@@ -147,13 +148,14 @@ impl Contacts {
             .collect_into_vec(&mut work.nearest);
         work.changed.clear();
         work.changed.resize(work.x.len(), true);
+        Ok(())
     }
 
     /// Looks for pairs again if a vertex left its box.
-    pub(crate) fn widen(&mut self) {
+    pub(crate) fn widen(&mut self) -> Result<(), ContactError> {
         let cloth = self.features.vertices();
         if cloth == 0 {
-            return;
+            return Ok(());
         }
         let reach = self.reach(0);
         let left = |k: usize| {
@@ -161,8 +163,9 @@ impl Contacts {
             !bounds.contains(&end.add_scalar(reach)) || !bounds.contains(&end.add_scalar(-reach))
         };
         if (0..cloth).any(|k| self.work.changed[k] && left(k)) {
-            self.find_pairs(false);
+            self.find_pairs(false)?;
         }
+        Ok(())
     }
 }
 

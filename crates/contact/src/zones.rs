@@ -18,7 +18,7 @@
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 use crate::{
-    Reaction, Report, State,
+    ContactError, Reaction, Report, State,
     broad::Pair,
     contacts::Contacts,
     distance::nearest,
@@ -54,7 +54,12 @@ struct Zone {
 }
 
 /// Joins what has been found to collide, until nothing does.
-pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Report, dt: f64) {
+pub(crate) fn move_as_one(
+    all: &mut Contacts,
+    state: &mut State,
+    report: &mut Report,
+    dt: f64,
+) -> Result<(), ContactError> {
     let n = all.features.vertices();
     let mut above: Vec<u32> = (0..n as u32).collect();
     let mut joined: Vec<Pair> = all.colliding().collect();
@@ -66,7 +71,7 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
             all.work.u[..n].copy_from_slice(&before);
             zones.iter().for_each(|zone| zone.go(all));
         });
-        all.is_clear(state);
+        all.is_clear(state)?;
         // Of one zone, whatever rounding makes of their distance.
         let as_one = |pair: &Pair| {
             let zone = |v: &u32| all.is_free(*v).then(|| top(&above, *v));
@@ -98,6 +103,7 @@ pub(crate) fn move_as_one(all: &mut Contacts, state: &mut State, report: &mut Re
     if !left.is_empty() {
         state.set_apart(false);
     }
+    Ok(())
 }
 
 /// The zones that pairs make, in order of their first vertices.

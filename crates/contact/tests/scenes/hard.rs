@@ -2,8 +2,10 @@
 
 use crate::common::{Cloth, flat, joined};
 use nalgebra::{Isometry3, Vector3};
-use partita_contact::{Obstacle, Parameters, Path, Shape, crosses};
+use partita_contact::{ContactError, Contacts, Features, Obstacle, Parameters, Path, Shape, State, Step, crosses};
 use partita_mesh::Mesh;
+
+type V3 = Vector3<f64>;
 
 /// A light ball shot into a pinned sheet at 1, 10, 100 m/s stays on its side (K4).
 #[test]
@@ -155,4 +157,32 @@ fn pairs_do_not_grow_quadratically() {
         let [once, twice] = [40, 80].map(|rows| tested(rows, size, giant));
         assert!(twice / once < 2.1, "size {size} m, giant {giant}: {once} pairs, then {twice}");
     }
+}
+
+/// Cloth that explodes has every feature on every other's way: that is refused before memory is, nothing is changed, and the
+/// next step is as if nothing had been. Where shorter parts of the step have fewer pairs, those are taken.
+#[test]
+fn an_explosion_is_refused() {
+    let mesh = flat([20, 20], [0.2, 0.2], 0.0);
+    let features = Features::new(mesh.vertices().len(), mesh.triangles(), &[]).unwrap();
+    let resolve = |most_pairs: usize, size: f64| {
+        let parameters = Parameters { most_pairs, ..Parameters::default() };
+        let mut contacts = Contacts::new(features.clone(), parameters, vec![]).unwrap();
+        let scatter = |k: usize| V3::new((k as f64).sin(), (3.0 * k as f64).sin(), (7.0 * k as f64).sin());
+        let begin = mesh.vertices();
+        let mut end: Vec<V3> = begin.iter().enumerate().map(|(k, x)| x + size * scatter(k)).collect();
+        let (given, mut state) = (end.clone(), State::default());
+        let step = Step { dt: 0.01, begin, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
+        let report = contacts.resolve(&mut state, &step, &mut end);
+        if report.is_err() {
+            assert!(end == given && state == State::default());
+            end = begin.iter().map(|x| x + V3::y()).collect();
+            let step = contacts.resolve(&mut state, &step, &mut end).unwrap();
+            assert!(step.impacts == 0 && end.iter().all(|x| (x.y - 1.0).abs() < 1e-15));
+        }
+        report
+    };
+    assert_eq!(resolve(100_000, 1e6), Err(ContactError::TooManyPairs { most: 100_000 }));
+    let [whole, parts] = [200_000, 50_000].map(|most| resolve(most, 0.04).unwrap());
+    assert!(whole.cost.tested > 50_000 && whole.pieces == 1 && parts.pieces == 4);
 }
