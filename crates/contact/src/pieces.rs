@@ -7,23 +7,28 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Step, broad::Pair, ccd::impact_from, contacts::PART, distance::nearest, repel::asked,
+    ContactError, Contacts, Report, State, Step, broad::Pair, ccd::impact_from, contacts::PART, distance::nearest,
+    repel::asked,
 };
 
 type V3 = Vector3<f64>;
 
 impl Contacts {
     /// Pairs of features that may come within each other's reach while the surface goes from the begin of `step` to `end`
-    /// `[m]` and obstacles along their paths. Obstacles' vertices are numbered on from the surface's, see
-    /// [`Contacts::vertices`].
+    /// `[m]` and obstacles along their paths, but for those that the last stage has to part since one is inside the other or
+    /// they cross. Obstacles' vertices are numbered on from the surface's, see [`Contacts::vertices`].
     ///
     /// # Errors
     /// As [`Contacts::resolve`].
-    pub fn pairs(&mut self, step: &Step<'_>, end: &[V3]) -> Result<&[Pair], ContactError> {
+    pub fn pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<&[Pair], ContactError> {
         self.check(step, end)?;
         self.start(step, end);
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.find_pairs(true)?;
+        self.find_crossings(&mut state.clone(), &mut Report::default());
+        let mut pairs = std::mem::take(&mut self.work.pairs);
+        pairs.retain(|pair| !self.is_inside(state, pair, self.obstacle(pair)) && !self.is_tangled(pair));
+        self.work.pairs = pairs;
         Ok(&self.work.pairs)
     }
 
@@ -44,8 +49,12 @@ impl Contacts {
         inverse_masses: &[f64; 4],
         dt: f64,
     ) -> Option<[V3; 4]> {
-        let meeting = self.meeting(self.obstacle(pair));
+        let obstacle = self.obstacle(pair);
+        let meeting = self.meeting(obstacle);
         let begin = nearest(pair.kind, x);
+        if self.is_far_side(pair, &begin, obstacle) {
+            return None;
+        }
         let gap = begin.distance() - meeting.radius;
         let near = if gap < meeting.thickness {
             begin

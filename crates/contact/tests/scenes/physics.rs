@@ -229,7 +229,7 @@ fn one_pair_is_pushed_apart() {
     let end: Vec<V3> = begin.iter().zip(&v).map(|(x, v)| x + dt * v).collect();
     let still = [Path::still(Isometry3::identity())];
     let step = Step { dt, begin: &begin, inverse_masses: &[1e3; 6], paths: &still };
-    let pairs = contacts.pairs(&step, &end).unwrap().to_vec();
+    let pairs = contacts.pairs(&State::default(), &step, &end).unwrap().to_vec();
     assert!(pairs.len() > 6);
     let (x, u) = contacts.vertices();
     let (mut pushed, mut left) = (0, 0);

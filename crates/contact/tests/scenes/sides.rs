@@ -2,7 +2,7 @@
 
 use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, Vector3};
-use partita_contact::{Obstacle, Parameters, Path, Shape};
+use partita_contact::{Contacts, Features, Obstacle, Pair, Parameters, Path, Shape, State, Step};
 use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
@@ -77,4 +77,36 @@ fn a_one_sided_mesh_is_met_from_outside_only() {
             assert_eq!(kept, !stopped, "from {sign}, one-sided {one_sided}");
         }
     }
+}
+
+/// A pair by itself, as asynchronous cloth asks for it: behind a one-sided mesh, inside a solid or crossing it is left alone.
+#[test]
+fn a_pair_knows_its_side() {
+    let plate = flat([3, 3], [0.4, 0.4], 0.0);
+    let [a, b, c] = plate.triangles()[0].map(|v| plate.vertices()[v as usize]);
+    let up = (b - a).cross(&(c - a)).y.signum();
+    let still = [Path::still(Isometry3::identity())];
+    let pushed = |obstacle: Obstacle, inside: bool, corners: [V3; 3]| {
+        let features = Features::new(3, &[[0, 1, 2]], &[]).unwrap();
+        let mut contacts = Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap();
+        let state = if inside { contacts.look(&corners, &still) } else { State::default() };
+        let step = Step { dt: 0.01, begin: &corners, inverse_masses: &[1e3; 3], paths: &still };
+        let pairs = contacts.pairs(&state, &step, &corners).unwrap().to_vec();
+        let x = contacts.vertices().0;
+        let push = |pair: &Pair| {
+            let w = pair.vertices.map(|v| if v < 3 { 1e3 } else { 0.0 });
+            contacts.push_apart(pair, &pair.vertices.map(|v| x[v as usize]), &[V3::zeros(); 4], &w, 0.01)
+        };
+        pairs.iter().filter_map(push).count()
+    };
+    let level = |height: f64| [[0.01, 0.02], [0.05, 0.03], [0.02, 0.06]].map(|[x, z]| V3::new(x, height, z));
+    let one_sided = Obstacle::new(mesh(&plate)).one_sided();
+    assert!(pushed(one_sided.clone(), false, level(3e-4 * up)) > 0);
+    assert_eq!(pushed(one_sided, false, level(-3e-4 * up)), 0);
+    let solid = || Obstacle::new(Shape::Cuboid { half_extents: [0.1, 0.01, 0.1] });
+    assert!(pushed(solid(), true, level(0.01 + 3e-4)) > 0);
+    assert_eq!(pushed(solid(), true, level(0.01 - 3e-4)), 0);
+    let [a, b, c] = level(3e-4);
+    assert!(pushed(Obstacle::new(mesh(&plate)), false, [a, b, c]) > 0);
+    assert_eq!(pushed(Obstacle::new(mesh(&plate)), false, [a, b, V3::new(c.x, -3e-4, c.z)]), 0);
 }
