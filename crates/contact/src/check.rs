@@ -21,15 +21,13 @@ impl Contacts {
         };
         let dt = step.dt;
         number((1e-12..=1e3).contains(&dt), &|| "time step".into(), dt, "from 1e-12 to 1e3 s")?;
-        let coordinates = "within 1e9 m";
+        let near = |x: &V3, thing: &dyn Fn() -> String| {
+            let far = x.iter().copied().find(|c| !(-1e9..=1e9).contains(c));
+            number(far.is_none(), thing, far.unwrap_or(0.0), "within 1e9 m")
+        };
         for (when, positions) in [("begin", step.begin), ("end", end)] {
             for (k, x) in positions.iter().enumerate() {
-                number(
-                    x.iter().all(|c| c.abs() <= 1e9),
-                    &|| format!("vertex {k} at the {when}"),
-                    x.amax(),
-                    coordinates,
-                )?;
+                near(x, &|| format!("vertex {k} at the {when}"))?;
             }
         }
         for (k, &w) in step.inverse_masses.iter().enumerate() {
@@ -45,21 +43,22 @@ impl Contacts {
                 Path::Absent => {}
                 Path::Frame { begin, end } => {
                     for pose in [begin, end] {
-                        let (x, q) = (pose.translation.vector, pose.rotation.coords);
-                        let good = x.iter().all(|c| c.abs() <= 1e9) && (q.norm() - 1.0).abs() < 1e-6;
-                        number(good, &|| format!("pose of obstacle {k}"), x.amax(), coordinates)?;
+                        near(&pose.translation.vector, &|| format!("pose of obstacle {k}"))?;
+                        let norm = pose.rotation.coords.norm();
+                        if !(1.0 - 1e-6..1.0 + 1e-6).contains(&norm) {
+                            return Err(ContactError::Rotation { obstacle: k, norm });
+                        }
                     }
                 }
                 Path::Points { begin, end } => {
                     if !matches!(obstacle.shape, Shape::Mesh { .. }) {
-                        let expected = "a frame: only meshes are moved by their points";
-                        return number(false, &|| format!("path of obstacle {k}"), f64::NAN, expected);
+                        return Err(ContactError::NotMesh { obstacle: k, found: "moved by its points" });
                     }
-                    for points in [begin, end] {
+                    for (when, points) in [("begin", begin), ("end", end)] {
                         count("points", points.len(), core.vertices.len(), "vertices of an obstacle")?;
-                        let far = |x: &&V3| !x.iter().all(|c| c.abs() <= 1e9);
-                        let worst = points.iter().find(far).map_or(0.0, |x| x.amax());
-                        number(worst == 0.0, &|| format!("a point of obstacle {k}"), worst, coordinates)?;
+                        for (v, x) in points.iter().enumerate() {
+                            near(x, &|| format!("vertex {v} of obstacle {k} at the {when}"))?;
+                        }
                     }
                 }
             }

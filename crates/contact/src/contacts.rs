@@ -3,15 +3,17 @@
 //! | stage                                                  | file         | \[BFA02\] |
 //! |--------------------------------------------------------|--------------|---------|
 //! | where all vertices are and mean to go; who may meet    | `place.rs`   |         |
-//! | what crosses already is led apart                      | `untangle.rs`|         |
 //! | who is near at the begin: repulsion                    | `repel.rs`   | 7.2     |
+//! | what crosses at the begin is led apart                 | `untangle.rs`|         |
 //! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
 //! | what still would, moves as one                         | `zones.rs`   | 7.4     |
 //!
 //! Over an interval every vertex goes straight from x to x + u. Obstacles' vertices are numbered on from the cloth's; what
 //! they do is given. An obstacle that turns does so in chords, in so many intervals that none leaves its arc by more than a
 //! fifth of the thickness; at the end of each it is where it has to be. Where impulses do not keep all apart over an
-//! interval it is quartered, twice at most, which makes ways short against gaps; only then does anything move as one.
+//! interval it is quartered, twice at most (once where there are five intervals or more, not where there are 65), which makes
+//! ways short against gaps; only then does anything move as one. Pairs are found in `broad.rs` and `ccd.rs`, impulses in
+//! `respond.rs` and `torque.rs`; `sides.rs` and `inside.rs` know what is out of an obstacle and what is in it.
 
 use std::time::Instant;
 
@@ -52,7 +54,7 @@ pub struct Contacts {
 pub struct Step<'a> {
     /// Duration `[s]`.
     pub dt: f64,
-    /// Positions at the begin `[m]`, where nothing crosses.
+    /// Positions at the begin `[m]`. What crosses there is led apart.
     pub begin: &'a [V3],
     /// Inverse masses `[1/kg]`; a vertex with 0 goes where it is told.
     pub inverse_masses: &'a [f64],
@@ -62,14 +64,14 @@ pub struct Step<'a> {
 
 /// The parts of a step, one after the other: as many as obstacles that turn need, each quartered where impulses alone do not
 /// keep all apart. Counted in the shortest that there may be.
-struct Pieces {
+struct Parts {
     done: usize,
     length: usize,
     longest: usize,
     whole: usize,
 }
 
-impl Pieces {
+impl Parts {
     fn new(intervals: usize) -> Self {
         let longest = match intervals {
             ..5 => 16,
@@ -151,6 +153,8 @@ pub(crate) struct Work {
     /// How much of the step is looked at, and what a pair of tiny gap has to keep of it `[-]`.
     pub part: f64,
     pub kept: f64,
+    /// Of the interval over which pairs were looked for `[s]`.
+    pub dt: f64,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
     pub impulses: Vec<V3>,
@@ -184,6 +188,7 @@ impl Contacts {
         let mut work = Work::default();
         work.cloth.hold(features.leaves().iter().map(|&leaf| (leaf, 0)));
         work.present = vec![false; obstacles.len()];
+        work.impulses = vec![V3::zeros(); features.vertices()];
         let mut next = features.vertices() as u32;
         for (number, (obstacle, core)) in obstacles.iter().enumerate() {
             work.first.push(next);
@@ -199,39 +204,53 @@ impl Contacts {
         Ok(Self { parameters, features, obstacles, work })
     }
 
+    /// As given.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// As given.
+    pub fn obstacles(&self) -> impl ExactSizeIterator<Item = &Obstacle> {
+        self.obstacles.iter().map(|(obstacle, _)| obstacle)
+    }
+
     /// The surface.
     pub fn features(&self) -> &Features {
         &self.features
     }
 
     /// Makes `end` `[m]`, where the surface would be after the step, a place that it reaches without passing through
-    /// anything. Where it went by then, and what that took, is in the report, in [`Contacts::impulses`] and
-    /// [`Contacts::reactions`].
+    /// anything. The impulses that this took are in [`Contacts::impulses`] and [`Contacts::reactions`]; a vertex that came with
+    /// velocity v goes on with v + w J, of its inverse mass w and impulse J.
     ///
     /// # Errors
-    /// Names what is not finite, out of range or of the wrong length, or says that there are too many pairs; `end` and `state`
-    /// are as they were.
+    /// Names what is not finite, out of range, of the wrong length or at one place without crossing, or says that there are
+    /// too many pairs. `end` and `state` are then as they were; impulses and reactions are lost.
     pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
         self.check(step, end)?;
+        state.check(self)?;
         let mut report = Report::default();
         let n = self.features.vertices();
         self.start(step, end);
         let intervals = self.intervals(step, end);
-        let mut pieces = Pieces::new(intervals);
+        let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
         let before = state.clone();
-        while let Some(part) = pieces.next() {
+        self.work.margin = state.margin;
+        self.meet_the_new(state, step.begin, step.paths);
+        while let Some(part) = parts.next() {
             let dt = (part[1] - part[0]) * step.dt;
-            match self.go(state, &mut report, step.paths, part, dt, pieces.is_least()) {
-                Ok(true) => pieces.done(),
-                Ok(false) => pieces.quarter(),
-                Err(ContactError::TooManyPairs { .. }) if !pieces.is_least() => pieces.quarter(),
+            match self.advance(state, &mut report, step.paths, part, dt, parts.is_least()) {
+                Ok(true) => parts.done(),
+                Ok(false) => parts.quarter(),
+                Err(ContactError::TooManyPairs { .. }) if !parts.is_least() => parts.quarter(),
                 Err(error) => {
                     *state = before;
                     return Err(error);
                 }
             }
         }
+        state.margin = self.work.margin;
         // What is told where to go is there to the last bit.
         let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
         free.for_each(|k| end[k] = self.work.x[k]);
@@ -239,7 +258,7 @@ impl Contacts {
     }
 
     /// Goes on by a part of the step; false, and nothing but counted, if impulses do not keep all apart and `last` is not set.
-    fn go(
+    fn advance(
         &mut self,
         state: &mut State,
         report: &mut Report,
@@ -253,7 +272,7 @@ impl Contacts {
         self.work.part = part[1] - part[0];
         self.work.kept = 0.5_f64.powf(self.work.part);
         self.place(paths, part, dt);
-        self.find_pairs(true)?;
+        self.search(true)?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {
             self.check_apart()?;
@@ -271,8 +290,8 @@ impl Contacts {
             zones::move_as_one(self, state, report, dt)?;
         }
         report.cost.zones += lap();
-        report.pieces += 1;
-        self.book(dt);
+        report.parts += 1;
+        self.sum_impulses(dt);
         let work = &mut self.work;
         for k in 0..self.features.vertices() {
             work.velocities[k] = work.u[k] / dt;
@@ -295,12 +314,13 @@ impl Contacts {
         work.reactions.clear();
     }
 
-    /// Impulse on each vertex of the surface `[N s]`; on one that goes where it is told, what that took from it.
+    /// Of the last [`Contacts::resolve`], the impulse on each vertex of the surface `[N s]`; on one that goes where it is told,
+    /// what that took from it.
     pub fn impulses(&self) -> &[V3] {
         &self.work.impulses
     }
 
-    /// Impulses on obstacles, by obstacle and carrier.
+    /// Of the last [`Contacts::resolve`], impulses on obstacles, by obstacle and carrier; force is impulse over dt.
     pub fn reactions(&self) -> &[Reaction] {
         &self.work.reactions
     }
@@ -334,22 +354,23 @@ impl Contacts {
     }
 
     /// Impulses of the contacts of an interval, on the surface and on obstacles.
-    fn book(&mut self, dt: f64) {
+    fn sum_impulses(&mut self, dt: f64) {
         let contacts = std::mem::take(&mut self.work.contacts);
         for Contact { pair, obstacle, weights, n, push, drag, .. } in &contacts {
-            self.book_one(&pair.vertices, weights, &((*push * n + drag) / dt), *obstacle);
+            self.add_impulses(&pair.vertices, weights, &((*push * n + drag) / dt), *obstacle);
         }
         self.work.contacts = contacts;
         let crossings = std::mem::take(&mut self.work.crossings);
         for Crossing { vertices, obstacle, weights, n, push, .. } in &crossings {
-            self.book_one(vertices, weights, &(*push * n / dt), *obstacle);
+            self.add_impulses(vertices, weights, &(*push * n / dt), *obstacle);
         }
         self.work.crossings = crossings;
         for (impulse, turned) in self.work.impulses.iter_mut().zip(&self.work.turned) {
             *impulse += turned / dt;
         }
         let reactions = &mut self.work.reactions;
-        reactions.sort_by_key(|reaction| (reaction.obstacle, reaction.carrier));
+        // Without memory of its own; which of several comes first depends on nothing but their order before.
+        reactions.sort_unstable_by_key(|reaction| (reaction.obstacle, reaction.carrier));
         reactions.dedup_by(|next, sum| {
             let same = (next.obstacle, next.carrier) == (sum.obstacle, sum.carrier);
             if same {
@@ -361,7 +382,7 @@ impl Contacts {
     }
 
     /// Of an impulse that vertices get by their weights.
-    fn book_one(&mut self, vertices: &[u32], weights: &[f64], impulse: &V3, obstacle: Option<u32>) {
+    fn add_impulses(&mut self, vertices: &[u32], weights: &[f64], impulse: &V3, obstacle: Option<u32>) {
         if *impulse == V3::zeros() {
             return;
         }

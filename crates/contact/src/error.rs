@@ -60,6 +60,30 @@ pub enum ContactError {
         /// [`crate::Parameters::most_pairs`].
         most: usize,
     },
+    /// A state that is not of this surface and these obstacles.
+    #[error("the state is of another surface than one of {vertices} vertices with {obstacles} obstacles")]
+    State {
+        /// How many vertices there are.
+        vertices: usize,
+        /// How many obstacles there are.
+        obstacles: usize,
+    },
+    /// An obstacle's orientation.
+    #[error("the rotation of obstacle {obstacle} has norm {norm:e}; expected a unit quaternion")]
+    Rotation {
+        /// Which obstacle.
+        obstacle: usize,
+        /// Of its quaternion.
+        norm: f64,
+    },
+    /// Only meshes can be moved by their points, only they have one side only.
+    #[error("obstacle {obstacle} is {found}; expected a mesh for that")]
+    NotMesh {
+        /// Which obstacle.
+        obstacle: usize,
+        /// What is asked of it.
+        found: &'static str,
+    },
     /// Two features without a vertex in common are at the same place at the begin.
     #[error("{kind} of vertices {vertices:?} touch at the begin; parts at one place have to share vertices")]
     Touching {

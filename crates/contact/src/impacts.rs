@@ -85,11 +85,12 @@ impl Contacts {
         let obstacle = self.obstacle(pair);
         let meeting = self.meeting(obstacle);
         let gap = near.distance() - meeting.radius;
-        // Already inside: led out by its contact, and nothing to be kept from.
+        // On a surface that tells its sides: moving in is an impact at once.
         if let Some(out) = self.out_of_touch(pair, near, obstacle) {
             let way: V3 = (0..4).map(|k| near.weights[k] * work.u[pair.vertices[k] as usize]).sum();
             return (out.dot(&way) < 0.0).then_some(Impact { time: 0.0, nearest: *near });
         }
+        // Already inside: led out by its contact, and nothing to be kept from.
         let passes = || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle);
         if gap <= 0.0 || passes() || self.is_let_go(pair) {
             return None;

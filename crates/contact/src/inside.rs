@@ -2,7 +2,7 @@
 //!
 //! A path tells no inside from outside, so this is state: which vertices are inside which obstacle. They are led out to the
 //! nearest place of its surface, slowly, and while they are inside nothing else keeps their features from that obstacle.
-//! Solids that turn out to be so: balls and capsules by their radius, half-spaces, boxes, and closed meshes with a frame.
+//! Solids that know their inside: half-spaces, boxes, and closed meshes with a frame.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use parry3d_f64::{
@@ -10,10 +10,9 @@ use parry3d_f64::{
     query::PointQuery,
     shape::{TriMesh, TriMeshFlags},
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    Path, Shape,
+    Path, Shape, State,
     broad::Pair,
     contacts::{Contacts, PART},
     distance::Kind,
@@ -22,36 +21,6 @@ use crate::{
 };
 
 type V3 = Vector3<f64>;
-
-/// What a step depends on besides its arguments. The default: nothing is inside anything; whether anything crosses is looked
-/// for by the next step.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct State {
-    /// Vertex and obstacle, in order.
-    inside: Vec<[u32; 2]>,
-    /// Whether it is known that nothing crosses.
-    apart: bool,
-}
-
-impl State {
-    /// Vertices inside obstacles, each with the number of the obstacle, in order.
-    pub fn inside(&self) -> &[[u32; 2]] {
-        &self.inside
-    }
-
-    /// Whether it is known that no edge of the surface passes through it or an obstacle, and no obstacle's through it.
-    pub fn is_apart(&self) -> bool {
-        self.apart
-    }
-
-    pub(crate) fn set_apart(&mut self, apart: bool) {
-        self.apart = apart;
-    }
-
-    pub(crate) fn holds(&self, vertex: u32, obstacle: u32) -> bool {
-        self.inside.binary_search(&[vertex, obstacle]).is_ok()
-    }
-}
 
 /// The surface of a closed mesh, with which side is out.
 pub(crate) fn solid(vertices: &[V3], triangles: &[[u32; 3]]) -> Option<TriMesh> {
@@ -77,7 +46,9 @@ impl Core {
 }
 
 impl Contacts {
-    /// Which vertices of a surface at `x` `[m]` are inside obstacles, where these are at the begin of `paths`.
+    /// The state to begin from, of a surface at `x` `[m]` and obstacles that are at the begin of `paths`: finds the vertices
+    /// that are inside half-spaces, boxes, and closed meshes moved by a frame. A ball or capsule pushes off what is in it as
+    /// any contact does; closed meshes that are moved by their points know no inside.
     pub fn look(&self, x: &[V3], paths: &[Path<'_>]) -> State {
         let mut inside = vec![];
         for (number, (path, (obstacle, core))) in (0..).zip(paths.iter().zip(&self.obstacles)) {
@@ -86,7 +57,21 @@ impl Contacts {
             inside.extend((0..).zip(x).filter(|(_, x)| is_inside(x)).map(|(vertex, _)| [vertex, number]));
         }
         inside.sort_unstable();
-        State { inside, apart: false }
+        State { inside, ..State::default() }
+    }
+
+    /// Obstacles that were not there in the last step and now are may be anywhere.
+    pub(crate) fn meet_the_new(&mut self, state: &mut State, x: &[V3], paths: &[Path<'_>]) {
+        let is_there = |number: &u32| paths[*number as usize] != Path::Absent;
+        if state.absent.iter().any(is_there) {
+            state.apart = false;
+            let inside = self.look(x, paths).inside.into_iter().filter(|[_, number]| state.absent.contains(number));
+            state.inside.extend(inside.collect::<Vec<_>>());
+            state.inside.sort_unstable();
+            state.inside.dedup();
+        }
+        state.absent.clear();
+        state.absent.extend((0..paths.len() as u32).filter(|number| !is_there(number)));
     }
 
     /// Keeps those that still are inside, and pushes contacts that lead them out.

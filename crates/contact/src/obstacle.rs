@@ -34,7 +34,8 @@ pub enum Shape {
         /// Half of each edge `[m]`.
         half_extents: [f64; 3],
     },
-    /// Triangles over vertices that are given in the frame's axes, or in the world where each has a path of its own.
+    /// Triangles over vertices that are given in the frame's axes. Where each has a path of its own these places do not
+    /// matter, only how many there are.
     Mesh {
         /// `[m]`
         vertices: Vec<[f64; 3]>,
@@ -48,7 +49,7 @@ pub enum Shape {
 pub struct Obstacle {
     /// What it looks like.
     pub shape: Shape,
-    /// Coulomb friction coefficient of the pair `[-]`.
+    /// Coulomb friction coefficient of the pair; the cloth's own does not enter `[-]`.
     pub friction: f64,
     /// Coefficient of restitution of the pair `[-]`.
     pub restitution: f64,
@@ -130,9 +131,9 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub fn new(number: usize, obstacle: &Obstacle) -> Result<Self, ContactError> {
+    pub fn new(which: usize, obstacle: &Obstacle) -> Result<Self, ContactError> {
         let range = |thing: &str, found: f64, good: RangeInclusive<f64>, expected| {
-            let thing = format!("{thing} of obstacle {number}");
+            let thing = format!("{thing} of obstacle {which}");
             if good.contains(&found) { Ok(found) } else { Err(ContactError::Number { thing, found, expected }) }
         };
         let number = |thing: &str, found, least, expected| range(thing, found, least..=f64::MAX, expected);
@@ -169,6 +170,9 @@ impl Core {
                 (of, Features::new(vertices.len(), triangles, &[])?, 0.0)
             }
         };
+        if obstacle.one_sided && !matches!(obstacle.shape, Shape::Mesh { .. }) {
+            return Err(ContactError::NotMesh { obstacle: which, found: "one-sided" });
+        }
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
         let tells_sides = obstacle.one_sided || solid.is_some() || obstacle.shape == Shape::HalfSpace;

@@ -10,11 +10,12 @@ pub struct Parameters {
     pub thickness: f64,
     /// Coulomb friction coefficient of the cloth with itself `[-]`. Default 0.3.
     pub friction: f64,
-    /// Distance that is kept whatever happens, as a part of the thickness `[-]`. Default 0.1.
+    /// Distance that impacts keep, as a part of the pair's thickness; what is nearer at the begin keeps half of its gap in a
+    /// step `[-]`. Default 0.1.
     pub separation: f64,
     /// Sweeps over the contacts before impacts are looked for, and in each round of impacts `[-]`. Default 12.
     pub sweeps: u32,
-    /// Rounds of impacts before a part of the step is quartered, and before what still collides in a sixteenth moves as one
+    /// Rounds of impacts before a part of the step is quartered, and before what still collides in the shortest moves as one
     /// `[-]`. A step takes no more than eight times as many, and so many for each interval more that an obstacle's turn
     /// asks for. Default 8.
     pub impact_rounds: u32,

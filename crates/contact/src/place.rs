@@ -20,7 +20,7 @@ type V3 = Vector3<f64>;
 const INTERVALS: usize = 256;
 
 /// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
-/// after a step where one did, less after one where none did. Too much or too little costs time and changes nothing.
+/// after a step where one did, less after one where none did. Too much or too little costs time.
 const MARGINS: [f64; 2] = [0.25, 4.0];
 
 impl Contacts {
@@ -119,7 +119,7 @@ impl Contacts {
 
     /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
     /// else the boxes grow by where they go now.
-    pub(crate) fn find_pairs(&mut self, anew: bool) -> Result<(), ContactError> {
+    pub(crate) fn search(&mut self, anew: bool) -> Result<(), ContactError> {
         let [least, most] = MARGINS;
         self.work.margin = if anew { 0.95 * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
         let margin = self.work.margin * self.parameters.thickness;
@@ -163,7 +163,7 @@ impl Contacts {
             !bounds.contains(&end.add_scalar(reach)) || !bounds.contains(&end.add_scalar(-reach))
         };
         if (0..cloth).any(|k| self.work.changed[k] && left(k)) {
-            self.find_pairs(false)?;
+            self.search(false)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ pub struct Reaction {
     pub carrier: u32,
     /// Impulse on it `[N s]`.
     pub linear: Vector3<f64>,
-    /// Of a frame: torque impulse about its origin at the moment of the impulse `[N m s]`.
+    /// Of a frame: torque impulse about its origin where that was at the begin of the step's part `[N m s]`.
     pub angular: Vector3<f64>,
 }
 
@@ -23,12 +23,13 @@ impl Reaction {
     }
 }
 
-/// What a step found and did.
+/// What a step found and did. All is well where nothing is `pinched` or `tangled`; several `parts`, `rigid` and `held` say
+/// that it was hard. Counts are sums over all parts, with those that were cut into shorter ones.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
     /// Parts that the step was cut into, since obstacles turn or impulses did not suffice.
-    pub pieces: u32,
-    /// Pairs near enough at the begin to push each other.
+    pub parts: u32,
+    /// Places near enough at the begin to push each other.
     pub contacts: usize,
     /// Impacts, in all rounds.
     pub impacts: usize,
@@ -38,9 +39,10 @@ pub struct Report {
     pub rigid: usize,
     /// Vertices of zones that moved with the obstacle or the pins that they touch, since nothing less kept them apart.
     pub held: usize,
-    /// Vertices of edges and triangles that crossed something at the begin, in order; they are led apart.
+    /// Vertices of edges and triangles that crossed something at the begin of a part, in order; they are led apart.
     pub tangled: Vec<u32>,
-    /// Vertices between obstacles that leave them no room, in order; there, cloth may be inside obstacles.
+    /// Vertices between obstacles or pins that leave them no room, in order; there, cloth may be inside obstacles or pierced
+    /// by them.
     pub pinched: Vec<u32>,
     /// What it cost.
     pub cost: Cost,

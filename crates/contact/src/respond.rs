@@ -3,7 +3,7 @@
 //! \[BFA02\] sections 7.2 and 7.3. Each contact asks that its features, so near each other along n, come no nearer than the
 //! thickness by the end of the step, and that those that already are part slowly:
 //!
-//!   n·Σ c u >= b,   b = -(d - h) where d > h, else a tenth of h - d.
+//!   n·Σ c u >= b,   b = -(d - h) where d > h, else a tenth of h - d a step, and of h at most.
 //!
 //! u is the way of each vertex over the step and c its weight, so impulses are in kg m here and become N s over dt.
 //! Different from the paper, which stops each pair once: contacts are swept repeatedly with impulses that add up and may be

@@ -73,7 +73,7 @@ impl Contacts {
     pub(crate) fn find_crossings(&mut self, state: &mut State, report: &mut Report) {
         self.work.crossings.clear();
         self.work.let_go.clear();
-        if state.is_apart() {
+        if state.apart {
             return;
         }
         let mut met = vec![];
@@ -89,7 +89,7 @@ impl Contacts {
         };
         work.search.crossings(&work.cloth, &work.others, cross, &mut met);
         met.retain(|vertices| !self.tells_sides(vertices));
-        state.set_apart(met.is_empty());
+        state.apart = met.is_empty();
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));
         report.tangled.sort_unstable();

@@ -101,7 +101,7 @@ pub(crate) fn move_as_one(
     report.pinched.dedup();
     all.note_inside(state, &report.pinched);
     if !left.is_empty() {
-        state.set_apart(false);
+        state.apart = false;
     }
     Ok(())
 }

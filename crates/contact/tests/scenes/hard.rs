@@ -184,5 +184,46 @@ fn an_explosion_is_refused() {
     };
     assert_eq!(resolve(100_000, 1e6), Err(ContactError::TooManyPairs { most: 100_000 }));
     let [whole, parts] = [200_000, 50_000].map(|most| resolve(most, 0.04).unwrap());
-    assert!(whole.cost.tested > 50_000 && whole.pieces == 1 && parts.pieces == 4);
+    assert!(whole.cost.tested > 50_000 && whole.parts == 1 && parts.parts == 4);
+}
+
+/// A state from elsewhere, of another surface or obstacle, is refused; so are coordinates of obstacles that are not numbers, a
+/// rotation that is none, a box moved by points.
+#[test]
+fn what_cannot_be_is_refused() {
+    let mesh = flat([4, 4], [0.1, 0.1], 0.0);
+    let features = Features::new(25, mesh.triangles(), &[]).unwrap();
+    let shape = Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec() };
+    let mut contacts = Contacts::new(features, Parameters::default(), vec![Obstacle::new(shape)]).unwrap();
+    let below: Vec<V3> = mesh.vertices().iter().map(|x| x - V3::y()).collect();
+    let mut refused = |state: &str, path: Path<'_>, expected: &str| {
+        let mut state: State = serde_json::from_str(state).unwrap();
+        let step = Step { dt: 0.01, begin: mesh.vertices(), inverse_masses: &[1e3; 25], paths: &[path] };
+        let (before, mut end) = (state.clone(), mesh.vertices().to_vec());
+        assert_eq!(contacts.resolve(&mut state, &step, &mut end).unwrap_err().to_string(), expected);
+        assert!(state == before && end == mesh.vertices());
+    };
+    let other = "the state is of another surface than one of 25 vertices with 1 obstacles";
+    for inside in ["[[25,0]]", "[[3,1]]", "[[3,0],[2,0]]"] {
+        let state = format!(r#"{{"inside":{inside},"absent":[],"apart":true,"margin":0.25}}"#);
+        refused(&state, Path::Points { begin: &below, end: &below }, other);
+    }
+    let good = r#"{"inside":[],"absent":[],"apart":false,"margin":0}"#;
+    let mut broken = below.clone();
+    broken[7].x = f64::NAN;
+    let expected = "vertex 7 of obstacle 0 at the end is NaN; expected within 1e9 m";
+    refused(good, Path::Points { begin: &below, end: &broken }, expected);
+    let mut pose = Isometry3::translation(0.0, -1.0, 0.0);
+    pose.rotation = nalgebra::Unit::new_unchecked(2.0 * pose.rotation.into_inner());
+    refused(good, Path::still(pose), "the rotation of obstacle 0 has norm 2e0; expected a unit quaternion");
+
+    let ball = Obstacle::new(Shape::Ball { radius: 0.1 });
+    let features = || Features::new(25, mesh.triangles(), &[]).unwrap();
+    let error = Contacts::new(features(), Parameters::default(), vec![ball.clone().one_sided()]).err().unwrap();
+    assert_eq!(error.to_string(), "obstacle 0 is one-sided; expected a mesh for that");
+    let mut contacts = Contacts::new(features(), Parameters::default(), vec![ball]).unwrap();
+    let paths = [Path::Points { begin: &below, end: &below }];
+    let step = Step { dt: 0.01, begin: mesh.vertices(), inverse_masses: &[1e3; 25], paths: &paths };
+    let error = contacts.resolve(&mut State::default(), &step, &mut below.clone()).unwrap_err();
+    assert_eq!(error.to_string(), "obstacle 0 is moved by its points; expected a mesh for that");
 }

@@ -390,7 +390,7 @@ fn judge(scene: &Scene, tally: &Tally) -> Result<(), TestCaseError> {
         // Where nothing turns and the step has one part, the way is straight, and is looked at all along.
         let turns = bodies.iter().any(|body| body.motion.turn != V3::zeros());
         count(&tally.turning, usize::from(turns));
-        let straight = !turns && report.pieces == 1;
+        let straight = !turns && report.parts == 1;
         for part in (1..=8).map(|k| f64::from(k) / 8.0).skip(if straight { 0 } else { 7 }) {
             let at: Vec<V3> = x.iter().zip(&to).map(|(x, to)| x.lerp(to, part)).collect();
             let at = if part == 1.0 { &to } else { &at };

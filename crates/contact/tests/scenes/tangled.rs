@@ -129,3 +129,21 @@ fn tangles_do_not_explode() {
     }
     assert!(left < at_first / 2, "{left} of {at_first}");
 }
+
+/// An obstacle that was not there and appears amid the cloth is told of as if the run began there: with a box also what is in
+/// it, to be led out.
+#[test]
+fn what_appears_is_looked_at() {
+    let (sheet, still) = (flat([10, 10], [0.2, 0.2], 0.0), Path::still(Isometry3::identity()));
+    let thin = Mesh::cone(0.06, 0.02, 7).unwrap();
+    let thin = Shape::Mesh { vertices: thin.positions(), triangles: thin.triangles()[1..].to_vec() };
+    for (shape, solid) in [(Shape::Cuboid { half_extents: [0.05; 3] }, true), (thin, false)] {
+        let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![Obstacle::new(shape)]);
+        cloth.gravity = V3::zeros();
+        cloth.step(DT, &[Path::Absent]);
+        assert!(cloth.state.is_apart());
+        let report = cloth.step(DT, std::slice::from_ref(&still));
+        assert!(!report.tangled.is_empty() && !cloth.state.is_apart());
+        assert_eq!(!cloth.state.inside().is_empty(), solid);
+    }
+}

@@ -1,8 +1,9 @@
-//! The pieces of a step, for simulators that are asynchronous: pairs over an interval, one pair now.
+//! For simulators that are asynchronous: pairs over an interval, one pair now.
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
-//! [`Contacts::pairs`], its second [`Contacts::push_apart`] for each pair of an element that is due, its third
-//! [`Contacts::resolve`] over the interval.
+//! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::pairs`] that is due, its third
+//! [`Contacts::resolve`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
+//! turning balls, planes that slide, and touch.
 
 use nalgebra::Vector3;
 
@@ -14,32 +15,44 @@ use crate::{
 type V3 = Vector3<f64>;
 
 impl Contacts {
-    /// Pairs of features that may come within each other's reach while the surface goes from the begin of `step` to `end`
-    /// `[m]` and obstacles along their paths, but for those that the last stage has to part since one is inside the other or
-    /// they cross. Obstacles' vertices are numbered on from the surface's, see [`Contacts::vertices`].
+    /// Finds the pairs of features that may come within each other's reach while the surface goes from the begin of `step` to
+    /// `end` `[m]` and obstacles along their paths, but for those that the last stage has to part since one is inside the other
+    /// or they cross.
     ///
     /// # Errors
-    /// As [`Contacts::resolve`].
-    pub fn pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<&[Pair], ContactError> {
+    /// As [`Contacts::resolve`], but for what touches.
+    pub fn find_pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<(), ContactError> {
         self.check(step, end)?;
+        state.check(self)?;
         self.start(step, end);
+        self.work.margin = state.margin;
+        self.work.dt = step.dt;
         self.place(step.paths, [0.0, 1.0], step.dt);
-        self.find_pairs(true)?;
-        self.find_crossings(&mut state.clone(), &mut Report::default());
+        self.search(true)?;
+        let mut state = state.clone();
+        self.meet_the_new(&mut state, step.begin, step.paths);
+        self.find_crossings(&mut state, &mut Report::default());
         let mut pairs = std::mem::take(&mut self.work.pairs);
-        pairs.retain(|pair| !self.is_inside(state, pair, self.obstacle(pair)) && !self.is_tangled(pair));
+        pairs.retain(|pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair));
         self.work.pairs = pairs;
-        Ok(&self.work.pairs)
+        Ok(())
     }
 
-    /// Of the last [`Contacts::pairs`]: where each vertex, obstacles' after the surface's, was at the begin, and its way
+    /// Of the last [`Contacts::find_pairs`]. Obstacles' vertices are numbered on from the surface's, see
+    /// [`Contacts::vertices`].
+    pub fn pairs(&self) -> &[Pair] {
+        &self.work.pairs
+    }
+
+    /// Of the last [`Contacts::find_pairs`]: where each vertex, obstacles' after the surface's, was at the begin, and its way
     /// `[m]`.
     pub fn vertices(&self) -> (&[V3], &[V3]) {
         (&self.work.x, &self.work.u)
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
-    /// `[s]`: repelling where it is nearer than its thickness, stopping where it would meet within `dt`, with friction.
+    /// `[s]`, a part of the interval: repelling where it is nearer than its thickness, stopping where it would meet within `dt`,
+    /// with friction. Sides of obstacles are those at the begin of the interval.
     /// None where it needs none. They are opposite, and nothing of infinite mass gets to move.
     pub fn push_apart(
         &self,
@@ -63,7 +76,7 @@ impl Contacts {
             impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
         };
         let n = near.offset.try_normalize(0.0)?;
-        let least = asked(&meeting, &near, x, &n, PART);
+        let least = asked(&meeting, &near, x, &n, PART * (dt / self.work.dt).min(1.0));
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

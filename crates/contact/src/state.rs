@@ -1,0 +1,48 @@
+//! What a step depends on besides its arguments.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ContactError, Contacts};
+
+/// What a step depends on besides its arguments.
+///
+/// It holds as long as the surface and every obstacle begin a step where they ended the one before. To begin with, and after
+/// anything else (vertices moved by hand, an obstacle elsewhere at once), take that of [`Contacts::look`], or the default: then
+/// nothing is inside anything, and whether anything crosses is looked for by the next step.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct State {
+    /// Vertex and obstacle, in order.
+    pub(crate) inside: Vec<[u32; 2]>,
+    /// Obstacles that were not there in the last step, in order.
+    pub(crate) absent: Vec<u32>,
+    /// Whether it is known that nothing crosses.
+    pub(crate) apart: bool,
+    /// How far vertices may leave their intended ways before pairs are looked for again, in thicknesses; 0 at first.
+    pub(crate) margin: f64,
+}
+
+impl State {
+    /// Vertices that are being led out of obstacles, each with the number of the obstacle, in order.
+    pub fn inside(&self) -> &[[u32; 2]] {
+        &self.inside
+    }
+
+    /// Whether it is known that no edge of the surface passes through it or an obstacle, and no obstacle's through it.
+    pub fn is_apart(&self) -> bool {
+        self.apart
+    }
+
+    pub(crate) fn holds(&self, vertex: u32, obstacle: u32) -> bool {
+        self.inside.binary_search(&[vertex, obstacle]).is_ok()
+    }
+
+    /// One that was read from somewhere need not be of this surface.
+    pub(crate) fn check(&self, contacts: &Contacts) -> Result<(), ContactError> {
+        let (vertices, obstacles) = (contacts.features.vertices(), contacts.obstacles.len());
+        let in_order = self.inside.is_sorted() && self.absent.is_sorted();
+        let known = self.inside.iter().all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
+        let good =
+            in_order && known && self.absent.iter().all(|&o| (o as usize) < obstacles) && self.margin.is_finite();
+        if good { Ok(()) } else { Err(ContactError::State { vertices, obstacles }) }
+    }
+}
