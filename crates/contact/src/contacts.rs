@@ -183,7 +183,10 @@ impl Contacts {
     pub fn new(features: Features, parameters: Parameters, obstacles: Vec<Obstacle>) -> Result<Self, ContactError> {
         parameters.check()?;
         let obstacles = (obstacles.into_iter().enumerate())
-            .map(|(number, obstacle)| Core::new(number, &obstacle).map(|core| (obstacle, core)))
+            .map(|(number, mut obstacle)| {
+                obstacle.except.sort_unstable();
+                Core::new(number, &obstacle).map(|core| (obstacle, core))
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let mut work = Work::default();
         work.cloth.hold(features.leaves().iter().map(|&leaf| (leaf, 0)));

@@ -54,7 +54,8 @@ impl Contacts {
         for (number, (path, (obstacle, core))) in (0..).zip(paths.iter().zip(&self.obstacles)) {
             let Path::Frame { begin, .. } = path else { continue };
             let is_inside = |x: &V3| core.way_out(&obstacle.shape, &local(begin, x)).is_some();
-            inside.extend((0..).zip(x).filter(|(_, x)| is_inside(x)).map(|(vertex, _)| [vertex, number]));
+            let inside_it = (0..).zip(x).filter(|(v, x)| is_inside(x) && !obstacle.lets_through(*v));
+            inside.extend(inside_it.map(|(vertex, _)| [vertex, number]));
         }
         inside.sort_unstable();
         State { inside, ..State::default() }
@@ -127,7 +128,7 @@ impl Contacts {
             let Some([_, end]) = poses else { continue };
             for &vertex in vertices {
                 let x = self.work.x[vertex as usize] + self.work.u[vertex as usize];
-                if core.way_out(&obstacle.shape, &local(end, &x)).is_some() {
+                if core.way_out(&obstacle.shape, &local(end, &x)).is_some() && !obstacle.lets_through(vertex) {
                     state.inside.push([vertex, number]);
                 }
             }

@@ -57,12 +57,14 @@ pub struct Obstacle {
     pub thickness: f64,
     /// Of a mesh: whether only what comes from outside is stopped; what comes from behind passes.
     pub one_sided: bool,
+    /// Vertices of the cloth that do not meet it, nor do the edges and triangles around them: they are fixed to it, say.
+    pub except: Vec<u32>,
 }
 
 impl Obstacle {
     /// Without friction, restitution and thickness, met from both sides.
     pub fn new(shape: Shape) -> Self {
-        Self { shape, friction: 0.0, restitution: 0.0, thickness: 0.0, one_sided: false }
+        Self { shape, friction: 0.0, restitution: 0.0, thickness: 0.0, one_sided: false, except: vec![] }
     }
 
     /// Sets the friction coefficient `[-]`.
@@ -78,6 +80,16 @@ impl Obstacle {
     /// Sets the thickness `[m]`.
     pub fn thickness(self, thickness: f64) -> Self {
         Self { thickness, ..self }
+    }
+
+    /// Lets vertices of the cloth through, with the edges and triangles around them.
+    pub fn except(self, except: Vec<u32>) -> Self {
+        Self { except, ..self }
+    }
+
+    /// Of one whose exceptions are in order.
+    pub(crate) fn lets_through(&self, vertex: u32) -> bool {
+        self.except.binary_search(&vertex).is_ok()
     }
 
     /// Makes a mesh stop only what comes from outside.

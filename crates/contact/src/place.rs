@@ -141,6 +141,12 @@ impl Contacts {
         let most = self.parameters.most_pairs;
         work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
         work.search.between(&work.cloth, &work.others, &work.boxes, most, &mut work.pairs)?;
+        if self.obstacles.iter().any(|(obstacle, _)| !obstacle.except.is_empty()) {
+            let mut pairs = std::mem::take(&mut self.work.pairs);
+            pairs.retain(|pair| !self.is_let_through(&pair.vertices));
+            self.work.pairs = pairs;
+        }
+        let work = &mut self.work;
         let x = &work.x;
         work.pairs
             .par_iter()
@@ -149,6 +155,12 @@ impl Contacts {
         work.changed.clear();
         work.changed.resize(work.x.len(), true);
         Ok(())
+    }
+
+    /// Whether these are with an obstacle that lets one of them through.
+    pub(crate) fn is_let_through(&self, vertices: &[u32]) -> bool {
+        let Some(number) = self.owner(vertices) else { return false };
+        vertices.iter().any(|&v| self.obstacles[number as usize].0.lets_through(v))
     }
 
     /// Looks for pairs again if a vertex left its box.

@@ -88,7 +88,7 @@ impl Contacts {
             !(0..3).any(beside) && crosses([p, q], [a, b, c])
         };
         work.search.crossings(&work.cloth, &work.others, cross, &mut met);
-        met.retain(|vertices| !self.tells_sides(vertices));
+        met.retain(|vertices| !self.tells_sides(vertices) && !self.is_let_through(vertices));
         state.apart = met.is_empty();
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));

@@ -110,3 +110,27 @@ fn a_pair_knows_its_side() {
     assert!(pushed(Obstacle::new(mesh(&plate)), false, [a, b, c]) > 0);
     assert_eq!(pushed(Obstacle::new(mesh(&plate)), false, [a, b, V3::new(c.x, -3e-4, c.z)]), 0);
 }
+
+/// A sheet that is fixed to a box at one vertex, a little inside it, stays so while the others lie on the box.
+#[test]
+fn what_is_fixed_to_an_obstacle_does_not_meet_it() {
+    let still = [Path::still(Isometry3::identity())];
+    let sheet = flat([8, 8], [0.2, 0.2], 0.011);
+    let middle = sheet.vertices().iter().position(|x| x.xz().norm() < 1e-9).unwrap();
+    for fixed in [true, false] {
+        let except = if fixed { vec![middle as u32] } else { vec![] };
+        let obstacle = Obstacle::new(Shape::Cuboid { half_extents: [0.2, 0.01, 0.2] }).friction(0.3).except(except);
+        let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![obstacle]);
+        cloth.x[middle].y = 0.009;
+        cloth.inverse_masses[middle] = 0.0;
+        let (mut inside, mut tangled) = (0, 0);
+        for _ in 0..60 {
+            let report = cloth.step(1.0 / 240.0, &still);
+            tangled += report.tangled.len();
+            inside += cloth.state.inside().len();
+            // A pin that is inside is led out by nobody.
+            assert!(cloth.x.iter().enumerate().all(|(k, x)| k == middle || x.y > 0.01));
+        }
+        assert_eq!(inside + tangled == 0, fixed);
+    }
+}
