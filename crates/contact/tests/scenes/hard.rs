@@ -227,3 +227,23 @@ fn what_cannot_be_is_refused() {
     let error = contacts.resolve(&mut State::default(), &step, &mut below.clone()).unwrap_err();
     assert_eq!(error.to_string(), "obstacle 0 is moved by its points; expected a mesh for that");
 }
+
+/// What is refused in a later part of a step changes nothing either: a sheet that goes through its middle has few pairs at first.
+#[test]
+fn an_implosion_is_refused() {
+    let mesh = flat([20, 20], [0.2, 0.2], 0.0);
+    let features = Features::new(mesh.vertices().len(), mesh.triangles(), &[]).unwrap();
+    let parameters = Parameters { most_pairs: 40_000, ..Parameters::default() };
+    let mut contacts = Contacts::new(features, parameters, vec![]).unwrap();
+    let begin = mesh.vertices();
+    let given: Vec<V3> = begin.iter().map(|x| -x).collect();
+    let (mut end, mut state) = (given.clone(), State::default());
+    let step = Step { dt: 0.01, begin, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
+    let report = contacts.resolve(&mut state, &step, &mut end);
+    assert_eq!(report, Err(ContactError::TooManyPairs { most: 40_000 }));
+    assert!(end == given && state == State::default());
+    // That its first part would have gone.
+    let mut end: Vec<V3> = begin.iter().map(|x| 0.8 * x).collect();
+    contacts.resolve(&mut state, &step, &mut end).unwrap();
+    assert!(state != State::default());
+}

@@ -134,3 +134,35 @@ fn what_is_fixed_to_an_obstacle_does_not_meet_it() {
         assert_eq!(inside + tangled == 0, fixed);
     }
 }
+
+/// Which side of a tip is out does not depend on how many triangles one of its faces is cut into: no point that goes straight at
+/// it gets past.
+#[test]
+fn a_tip_is_met_from_all_sides() {
+    // Nearly flat, up along y: one face of a single triangle to +x, and one to -x in a fan.
+    let (low, width, depth, fan) = (-0.1, 0.05, 0.004, 24_u32);
+    let mut vertices = vec![[0.0; 3], [depth, low, 0.0], [-depth, low, -width], [-depth, low, width]];
+    vertices.extend((1..fan).map(|k| [-depth, low, width * (2.0 * f64::from(k) / f64::from(fan) - 1.0)]));
+    let along: Vec<u32> = std::iter::once(2).chain(4..4 + fan - 1).chain([3]).collect();
+    let mut triangles = vec![[0, 1, 2], [0, 3, 1]];
+    triangles.extend(along.windows(2).map(|two| [0, two[0], two[1]]));
+    let [a, b, c] = [0, 1, 2].map(|k: usize| V3::from(vertices[triangles[0][k] as usize]));
+    let outward = (b - a).cross(&(c - a)).x > 0.0;
+    if !outward {
+        triangles.iter_mut().for_each(|t| t.swap(1, 2));
+    }
+    for k in 0..16 {
+        // Straight at the tip, from +x through above to -x.
+        let angle = std::f64::consts::PI * (f64::from(k) + 0.5) / 16.0;
+        let from = V3::new(angle.cos(), angle.sin(), 0.0);
+        let shape = Shape::Mesh { vertices: vertices.clone(), triangles: triangles.clone() };
+        let obstacle = Obstacle::new(shape).one_sided();
+        let features = Features::new(1, &[], &[]).unwrap();
+        let mut contacts = Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap();
+        let (begin, mut end) = ([0.01 * from], [-0.01 * from]);
+        let paths = [Path::still(Isometry3::identity())];
+        let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1e3], paths: &paths };
+        contacts.resolve(&mut State::default(), &step, &mut end).unwrap();
+        assert!(end[0].dot(&from) > 0.0, "from {from}: {}", end[0]);
+    }
+}
