@@ -8,7 +8,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Report, State, Step, broad::Pair, ccd::impact_from, contacts::PART, distance::nearest,
+    ContactError, Contacts, Report, State, Step, broad::Pair, ccd::impact_from, contacts::PARTING, distance::nearest,
     repel::asked,
 };
 
@@ -26,7 +26,6 @@ impl Contacts {
         state.check(self)?;
         self.start(step, end);
         self.work.margin = state.margin;
-        self.work.dt = step.dt;
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.search(true)?;
         let mut state = state.clone();
@@ -76,7 +75,7 @@ impl Contacts {
             impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
         };
         let n = near.offset.try_normalize(0.0)?;
-        let least = asked(&meeting, &near, x, &n, PART * (dt / self.work.dt).min(1.0));
+        let least = asked(&meeting, &near, x, &n, (PARTING[1] * dt).min(PARTING[0]));
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

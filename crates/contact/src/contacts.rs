@@ -36,8 +36,9 @@ type V3 = Vector3<f64>;
 /// Pairs farther apart than the thickness by this much of it are contacts too, which may close by that.
 pub(crate) const AHEAD: f64 = 0.25;
 
-/// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2).
-pub(crate) const PART: f64 = 0.1;
+/// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2), and in a second where steps are
+/// shorter than a 60th of one `[1/s]`: so that they do not push harder the shorter they are.
+pub(crate) const PARTING: [f64; 2] = [0.1, 6.0];
 
 /// A surface, all that it can meet, and the memory that a step needs.
 ///
@@ -150,11 +151,11 @@ pub(crate) struct Work {
     pub above: Vec<u32>,
     pub groups: Vec<Group>,
     pub turned: Vec<V3>,
-    /// How much of the step is looked at, and what a pair of tiny gap has to keep of it `[-]`.
+    /// How much of the step is looked at, what a pair of tiny gap has to keep of that, and how much of what it is too near by
+    /// it parts `[-]`.
     pub part: f64,
     pub kept: f64,
-    /// Of the interval over which pairs were looked for `[s]`.
-    pub dt: f64,
+    pub parting: f64,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
     pub impulses: Vec<V3>,
@@ -274,6 +275,7 @@ impl Contacts {
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
         self.work.part = part[1] - part[0];
         self.work.kept = 0.5_f64.powf(self.work.part);
+        self.work.parting = (PARTING[0] * self.work.part).min(PARTING[1] * dt);
         self.place(paths, part, dt);
         self.search(true)?;
         self.find_crossings(state, report);

@@ -11,14 +11,7 @@ use parry3d_f64::{
     shape::{TriMesh, TriMeshFlags},
 };
 
-use crate::{
-    Path, Shape, State,
-    broad::Pair,
-    contacts::{Contacts, PART},
-    distance::Kind,
-    obstacle::Core,
-    respond::Contact,
-};
+use crate::{Path, Shape, State, broad::Pair, contacts::Contacts, distance::Kind, obstacle::Core, respond::Contact};
 
 type V3 = Vector3<f64>;
 
@@ -93,9 +86,10 @@ impl Contacts {
                     weights: [1.0, 0.0, 0.0, 0.0],
                     n,
                     drift: place - then,
-                    least: PART * self.work.part * meeting.thickness,
+                    least: self.work.parting * meeting.thickness,
                     friction: meeting.friction,
                     push: 0.0,
+                    most: f64::INFINITY,
                     drag: V3::zeros(),
                     cancelled: V3::zeros(),
                 });

@@ -47,6 +47,7 @@ impl Parameters {
         let (t, f, s) = (self.thickness, self.friction, self.separation);
         number("thickness", t, (1e-9..=1e3).contains(&t), "from 1e-9 to 1e3 m")?;
         number("friction", f, f >= 0.0 && f.is_finite(), "a finite number, at least 0")?;
+        number("most pairs", self.most_pairs as f64, self.most_pairs > 0, "at least 1")?;
         number("separation", s, (0.01..=0.5).contains(&s), "from 0.01 to 0.5 of the thickness")?;
         let threshold = self.restitution_threshold;
         number("restitution threshold", threshold, threshold >= 0.0, "at least 0 m/s")

@@ -5,10 +5,10 @@ use nalgebra::Vector3;
 use crate::{
     Contacts, Report, Shape, State,
     broad::Pair,
-    contacts::{AHEAD, Meeting, PART},
+    contacts::{AHEAD, Meeting},
     distance::Nearest,
     place::carried,
-    respond::{Contact, sweep},
+    respond::{Contact, most_push, sweep},
 };
 
 type V3 = Vector3<f64>;
@@ -54,7 +54,7 @@ impl Contacts {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
         let n = self.direction(&pair, near, obstacle)?;
-        let least = asked(meeting, near, &x, &n, PART * work.part);
+        let least = asked(meeting, near, &x, &n, work.parting);
         let mut contact = Contact {
             pair,
             obstacle,
@@ -64,16 +64,16 @@ impl Contacts {
             least,
             friction: meeting.friction,
             push: 0.0,
+            most: f64::INFINITY,
             drag: V3::zeros(),
             cancelled: V3::zeros(),
         };
         let cloth = self.features.vertices();
-        if obstacle.is_some() && meeting.restitution > 0.0 {
-            let speed = -n.dot(&contact.relative(&work.u[..cloth])) / dt;
-            if speed > self.parameters.restitution_threshold {
-                contact.least = contact.least.max(meeting.restitution * speed * dt);
-            }
+        let closing = -n.dot(&contact.relative(&work.u[..cloth]));
+        if obstacle.is_some() && meeting.restitution > 0.0 && closing > self.parameters.restitution_threshold * dt {
+            contact.least = contact.least.max(meeting.restitution * closing);
         }
+        contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
         Some(contact)
     }
 

@@ -12,21 +12,27 @@
 //!
 //!   G = μ R - (E·R)/(E·N) N,
 //!
-//! which is half of what \[VM06\] has, where both are equally mobile. Along G the two part by up to a thickness a step.
+//! which is half of what \[VM06\] has, where both are equally mobile. Along G the two part by up to a thickness a step of
+//! a 60th of a second.
 //!
 //! To get there, features have to pass each other that otherwise may not: the edge and those of the triangle, and that end of
-//! the edge that comes through the triangle, not the other. Where the contour is straight G is 0 and tells nothing, so ends
-//! vote over all edges around them; where these are undecided too, the ends may pass a triangle with a corner that itself
-//! comes through something. Pairs of which both features have a part in crossings do not repel each other.
+//! the edge that comes through the triangle, not the other. Where the contour is straight G is 0 and tells nothing, so the
+//! ends have votes from all edges around them. Pairs of which both features have a part in crossings do not repel each other.
 
 use nalgebra::Vector3;
 
-use crate::{Features, Report, Shape, State, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind};
+use crate::{
+    Features, Report, Shape, State, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind,
+    respond::most_push,
+};
 
 type V3 = Vector3<f64>;
 
 /// Times that crossings are gone through, so that those that share vertices heed each other.
 const SWEEPS: usize = 4;
+
+/// How many times farther apart than what is too near.
+const LED_APART: f64 = 10.0;
 
 /// From which difference of votes on an end of an edge comes through `[-]`.
 const DECIDED: f64 = 0.1;
@@ -47,8 +53,9 @@ pub(crate) struct Crossing {
     /// Which end of the edge comes through the triangle that way, and |G|, how clear that is `[-]`.
     through: usize,
     clear: f64,
-    /// Sum of impulses along n `[kg m]`.
+    /// Sum of impulses along n `[kg m]`, and what it may be at most.
     pub push: f64,
+    most: f64,
 }
 
 impl Crossing {
@@ -56,15 +63,11 @@ impl Crossing {
     fn let_go(&self, votes: &[f64]) -> impl Iterator<Item = Pair> {
         let [p, q, a, b, c] = self.vertices;
         let edge = |a, b| Pair { kind: Kind::EdgeEdge, vertices: [p, q, a, b] };
-        let for_it = |v: u32| votes[v as usize];
-        let corner = [a, b, c].map(for_it).into_iter().any(|votes| votes > DECIDED);
-        let comes = move |end: u32, other: u32| {
-            let more = for_it(end) - for_it(other);
-            let point = Pair { kind: Kind::PointTriangle, vertices: [end, a, b, c] };
-            (more > DECIDED || more > -DECIDED && corner).then_some(point)
-        };
-        let edges = [edge(a, b), edge(b, c), edge(c, a)].into_iter();
-        edges.chain(comes(p, q)).chain(comes(q, p)).map(Pair::in_order)
+        let more = votes[p as usize] - votes[q as usize];
+        let end = if more > 0.0 { p } else { q };
+        let point = Pair { kind: Kind::PointTriangle, vertices: [end, a, b, c] };
+        let point = (more.abs() > DECIDED).then_some(point);
+        [edge(a, b), edge(b, c), edge(c, a)].into_iter().chain(point).map(Pair::in_order)
     }
 }
 
@@ -103,9 +106,7 @@ impl Contacts {
         let mut votes = vec![0.0; work.x.len()];
         for crossing in &crossings {
             crossing.vertices.iter().for_each(|&v| work.tangled[v as usize] = true);
-            let [p, q] = [crossing.through, 1 - crossing.through].map(|k| crossing.vertices[k] as usize);
-            votes[p] += crossing.clear;
-            votes[q] -= crossing.clear;
+            votes[crossing.vertices[crossing.through] as usize] += crossing.clear;
         }
         work.let_go.extend(crossings.iter().flat_map(|crossing| crossing.let_go(&votes)));
         work.let_go.sort_unstable();
@@ -152,10 +153,10 @@ impl Contacts {
         let size = way.norm();
         let known = size > 0.0 && size.is_finite();
         let n = if known { way / size } else { V3::zeros() };
-        let least = self.meeting(obstacle).thickness * self.work.part * size.min(1.0);
+        let least = LED_APART * self.work.parting * self.meeting(obstacle).thickness * size.min(1.0);
         let through = usize::from((heights[0] > heights[1]) == (n.dot(&normal) > 0.0));
         let clear = if known { size.min(1.0) } else { 0.0 };
-        Crossing { vertices, obstacle, weights, n, least, through, clear, push: 0.0 }
+        Crossing { vertices, obstacle, weights, n, least, through, clear, push: 0.0, most: 0.0 }
     }
 
     /// R: how the contour leaves a crossing with a triangle of such a normal, along the triangles at the edge.
@@ -183,12 +184,22 @@ impl Contacts {
     /// Leads apart what crosses.
     pub(crate) fn untangle(&mut self) {
         let work = &mut self.work;
-        for _ in 0..SWEEPS {
+        for sweep in 0..SWEEPS {
             for crossing in &mut work.crossings {
                 let parts = || crossing.vertices.iter().map(|&v| v as usize).zip(&crossing.weights);
                 let mobility: f64 = parts().map(|(v, c)| c * c * work.w.get(v).unwrap_or(&0.0)).sum();
                 let way: f64 = parts().map(|(v, c)| c * crossing.n.dot(&work.u[v])).sum();
-                let push = (crossing.least - way) / mobility;
+                let lacking = crossing.least - way;
+                // Crossings that share vertices and ask for opposite ways must not drive each other on.
+                if sweep == 0 {
+                    crossing.most = match lacking > 0.0 {
+                        true => {
+                            most_push(&crossing.vertices, &crossing.weights, &work.w, lacking).min(lacking / mobility)
+                        }
+                        false => 0.0,
+                    };
+                }
+                let push = (lacking / mobility).min(crossing.most - crossing.push);
                 if push > 0.0 && push.is_finite() {
                     for (v, c) in parts() {
                         work.u[v] += c * work.w.get(v).unwrap_or(&0.0) * push * crossing.n;

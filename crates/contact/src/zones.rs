@@ -185,7 +185,8 @@ impl Zone {
                 all.work.u[v] = carried(&begin, &end, &x) - x;
             });
         }
-        let (centre, way, gradient) = fitted(&self.holds, all.parameters.thickness);
+        let size = self.free.iter().map(|&v| (all.work.x[v as usize] - self.holds[0].place).norm()).fold(0.0, f64::max);
+        let (centre, way, gradient) = fitted(&self.holds, (0.1 * size).max(1e-2 * all.parameters.thickness));
         for &v in &self.free {
             let v = v as usize;
             all.work.u[v] = way + gradient * (all.work.x[v] - centre);
@@ -242,8 +243,9 @@ impl Zone {
 }
 
 /// The affine map that is nearest to the ways of held places in least squares: centre, way there, gradient. Across
-/// directions in which the places lie together, within a hundredth of the thickness, it is constant.
-fn fitted(holds: &[Hold], thickness: f64) -> (V3, V3, Matrix3<f64>) {
+/// directions in which the places lie together, within `together` `[m]`, it is constant: what small differences between them
+/// say of places far from them would be anything.
+fn fitted(holds: &[Hold], together: f64) -> (V3, V3, Matrix3<f64>) {
     let count = holds.len() as f64;
     let centre: V3 = holds.iter().map(|hold| hold.place / count).sum();
     let way: V3 = holds.iter().map(|hold| hold.way / count).sum();
@@ -253,7 +255,7 @@ fn fitted(holds: &[Hold], thickness: f64) -> (V3, V3, Matrix3<f64>) {
         spread += r * r.transpose();
         turned += (hold.way - way) * r.transpose();
     }
-    let gradient = turned * inverse(spread, count * (1e-2 * thickness).powi(2));
+    let gradient = turned * inverse(spread, count * together.powi(2));
     // I + s G has an inverse for all s up to 1 if |G| < 1.
     let size = gradient.norm();
     (centre, way, if size < 1.0 { gradient } else { 0.5 / size * gradient })
