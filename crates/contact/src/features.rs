@@ -1,6 +1,6 @@
 //! What a surface is made of: points, edges, triangles, each of them in one place only.
 
-use crate::ContactError;
+use crate::{ContactError, sides::Around};
 
 /// The points, edges and triangles of one or several surfaces over the same vertices.
 ///
@@ -13,6 +13,7 @@ pub struct Features {
     triangles: Vec<[u32; 3]>,
     /// Edges of triangles, each with one that it is of, in order.
     sides: Vec<([u32; 2], u32)>,
+    around: Around,
     leaves: Vec<Leaf>,
 }
 
@@ -105,13 +106,27 @@ impl Features {
         }
         edges.extend(lone);
         let sides = order.into_iter().map(|k| (sides[k as usize], k / 3)).collect();
-        Ok(Self { vertices: count, edges, triangles: triangles.to_vec(), sides, leaves })
+        Ok(Self {
+            vertices: count,
+            edges,
+            triangles: triangles.to_vec(),
+            sides,
+            around: Around::new(vertices, triangles),
+            leaves,
+        })
     }
 
     /// A triangle that is met by points only.
     pub(crate) fn face() -> Self {
         let leaf = Leaf { vertices: [0, 1, 2], shape: Shape::Triangle, points: 0, edges: 0 };
-        Self { vertices: 3, edges: vec![], triangles: vec![[0, 1, 2]], sides: vec![], leaves: vec![leaf] }
+        Self {
+            vertices: 3,
+            edges: vec![],
+            triangles: vec![[0, 1, 2]],
+            sides: vec![],
+            around: Around::new(3, &[[0, 1, 2]]),
+            leaves: vec![leaf],
+        }
     }
 
     /// How many vertices there are.
@@ -127,6 +142,11 @@ impl Features {
     /// All triangles, as given.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.triangles
+    }
+
+    /// The triangles around a vertex.
+    pub(crate) fn around(&self, vertex: u32) -> &[[u32; 3]] {
+        self.around.of(vertex)
     }
 
     /// The triangles that an edge is of.

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
-use crate::{ContactError, Features, inside::solid, sides::Around};
+use crate::{ContactError, Features, inside::solid};
 
 type V3 = Vector3<f64>;
 
@@ -138,8 +138,8 @@ pub(crate) struct Core {
     pub extent: f64,
     /// Of a box or closed mesh, what is in and what is out.
     pub solid: Option<TriMesh>,
-    /// Where triangles tell which side is out.
-    pub around: Option<Around>,
+    /// Whether triangles tell which side is out.
+    pub tells_sides: bool,
 }
 
 impl Core {
@@ -188,8 +188,7 @@ impl Core {
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
         let tells_sides = obstacle.one_sided || solid.is_some() || obstacle.shape == Shape::HalfSpace;
-        let around = tells_sides.then(|| Around::new(vertices.len(), features.triangles()));
-        Ok(Self { features, vertices, radius, extent, solid, around })
+        Ok(Self { features, vertices, radius, extent, solid, tells_sides })
     }
 }
 

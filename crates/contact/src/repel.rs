@@ -79,7 +79,7 @@ impl Contacts {
 
     /// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the
     /// features around either.
-    fn keep_one_each(&mut self) {
+    pub(crate) fn keep_one_each(&mut self) {
         let work = &mut self.work;
         work.order.clear();
         work.order.extend((0..).zip(&work.contacts).map(|(k, contact)| (contact.places(), contact.obstacle, k)));

@@ -17,7 +17,7 @@ type V3 = Vector3<f64>;
 const HIDDEN: f64 = 1e-9;
 
 /// The triangles around each vertex.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Around {
     /// Where those of a vertex begin.
     first: Vec<u32>,
@@ -32,7 +32,7 @@ impl Around {
         Self { first, triangles: corners.into_iter().map(|(_, t)| t).collect() }
     }
 
-    fn of(&self, vertex: u32) -> &[[u32; 3]] {
+    pub fn of(&self, vertex: u32) -> &[[u32; 3]] {
         let [from, to] = [0, 1].map(|k| self.first[vertex as usize + k] as usize);
         &self.triangles[from..to]
     }
@@ -42,7 +42,7 @@ impl Core {
     /// Out of the surface, where the obstacle's vertices are at `x` and those in `place` span the nearest feature:
     /// perpendicular to a triangle, between those at an edge, at a vertex their mean by angle (\[BA05\] eq. 4).
     fn outward(&self, x: &[V3], place: &[u32]) -> Option<V3> {
-        let around = self.around.as_ref()?.of(*place.first()?);
+        let around = self.features.around(*place.first().filter(|_| self.tells_sides)?);
         let mut sum = V3::zeros();
         for t in around.iter().filter(|t| place.iter().all(|v| t.contains(v))) {
             let [a, b, c] = t.map(|v| x[v as usize]);

@@ -1,0 +1,146 @@
+//! What is near, for simulators that resist contact by forces of their own before [`Contacts::resolve`] has the last word.
+
+use nalgebra::Vector3;
+
+use crate::{
+    ContactError, Contacts, Nearest, Report, State, Step,
+    broad::Pair,
+    contacts::{AHEAD, Meeting},
+    repel::asked,
+};
+
+type V3 = Vector3<f64>;
+
+/// By how much of a right angle a direction may lead into a triangle beside it and still be across `[-]`.
+const ASKEW: f64 = 1e-2;
+
+/// Two features near each other at the begin of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// Which. Obstacles' vertices are numbered on from the surface's ([`Contacts::owner_of`]).
+    pub pair: Pair,
+    /// The obstacle that one of them is of.
+    pub obstacle: Option<u32>,
+    /// Of the vertices at the nearest points, those of the second feature less than 0.
+    pub weights: [f64; 4],
+    /// From the second to the first.
+    pub normal: V3,
+    /// How far apart they are beyond the thickness, below 0 where they are too near; no less than the thickness below `[m]`.
+    pub gap: f64,
+    /// Of the pair, obstacle's and half the cloth's, or the cloth's `[m]`.
+    pub thickness: f64,
+    /// How the obstacle moves there over the step, as it counts in the way of the first feature relative to the second `[m]`.
+    pub drift: V3,
+    /// Of the pair `[-]`.
+    pub friction: f64,
+}
+
+impl Contacts {
+    /// All that is nearer than the thickness and a quarter of it at the begin of `step`, one a place, in an order that depends on
+    /// nothing but them. What passes freely is left out: what is inside, behind a one-sided mesh, or crosses.
+    ///
+    /// # Errors
+    /// As [`Contacts::resolve`], but for what touches.
+    pub fn find_near(
+        &mut self,
+        state: &State,
+        step: &Step<'_>,
+        end: &[V3],
+        out: &mut Vec<Near>,
+    ) -> Result<(), ContactError> {
+        self.check(step, end)?;
+        state.check(self)?;
+        self.start(step, end);
+        self.work.margin = state.margin;
+        self.work.part = 1.0;
+        self.place(step.paths, [0.0, 1.0], step.dt);
+        self.search(true)?;
+        let mut state = state.clone();
+        self.meet_the_new(&mut state, step.begin, step.paths);
+        self.find_crossings(&mut state, &mut Report::default());
+        let mut contacts = std::mem::take(&mut self.work.contacts);
+        contacts.clear();
+        for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
+            let obstacle = self.obstacle(pair);
+            let meeting = self.meeting(obstacle);
+            let passes = || self.is_inside(&state, pair, obstacle) || self.is_far_side(pair, near, obstacle);
+            if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
+                && !passes()
+                && !self.is_tangled(pair)
+                && self.is_nearest(pair, near)
+            {
+                let contact = self.contact(*pair, obstacle, &meeting, near, step.dt);
+                contacts.extend(contact.map(|contact| crate::respond::Contact {
+                    least: self.gap(&meeting, pair, near, &contact.n),
+                    ..contact
+                }));
+            }
+        }
+        self.work.contacts = contacts;
+        self.keep_one_each();
+        out.clear();
+        out.extend(self.work.contacts.iter().map(|contact| Near {
+            pair: contact.pair,
+            obstacle: contact.obstacle,
+            weights: contact.weights,
+            normal: contact.n,
+            gap: contact.least,
+            thickness: self.meeting(contact.obstacle).thickness,
+            drift: contact.drift,
+            friction: contact.friction,
+        }));
+        Ok(())
+    }
+
+    /// Whether the surfaces that a pair is of have no nearer points right beside its own, as where an edge in the middle of a flat
+    /// face is near to a vertex beside it: such pairs push askew, and the face pushes already.
+    fn is_nearest(&self, pair: &Pair, near: &Nearest) -> bool {
+        let split = pair.kind.split();
+        let nearest = |from: usize, to: usize, towards: V3| {
+            let mut place = [0; 3];
+            let count = (from..to)
+                .filter(|&k| near.weights[k] != 0.0)
+                .enumerate()
+                .map(|(i, k)| place[i] = pair.vertices[k])
+                .count();
+            self.leads_away(&place[..count], &towards)
+        };
+        nearest(0, split, -near.offset) && nearest(split, 4, near.offset)
+    }
+
+    /// Whether all triangles around an edge or a vertex lead away from a direction.
+    fn leads_away(&self, place: &[u32], towards: &V3) -> bool {
+        let (features, first) = match self.owner(place) {
+            Some(number) => (&self.obstacles[number as usize].1.features, self.work.first[number as usize]),
+            None => (&self.features, 0),
+        };
+        let x = |v: u32| self.work.x[(v + first) as usize];
+        let away = |way: V3| way.dot(towards) <= ASKEW * way.norm() * towards.norm();
+        match *place {
+            [v] => {
+                let v = v - first;
+                let others = features.around(v).iter().flatten().filter(|&&other| other != v);
+                others.into_iter().all(|&other| away(x(other) - x(v)))
+            }
+            [a, b] => {
+                let [a, b] = [a - first, b - first];
+                let along = (x(b) - x(a)).normalize();
+                features.around_edge([a, b]).all(|t| {
+                    let third = t.iter().find(|&&v| v != a && v != b).map_or(V3::zeros(), |&v| x(v) - x(a));
+                    away(third - along.dot(&third) * along)
+                })
+            }
+            _ => true,
+        }
+    }
+
+    fn gap(&self, meeting: &Meeting, pair: &Pair, near: &Nearest, n: &V3) -> f64 {
+        -asked(meeting, near, &pair.vertices.map(|v| self.work.x[v as usize]), n, 1.0)
+    }
+
+    /// Of a vertex numbered on from the surface's: its obstacle, and its number there.
+    pub fn owner_of(&self, vertex: u32) -> Option<[u32; 2]> {
+        let obstacle = self.owner(&[vertex])?;
+        Some([obstacle, vertex - self.work.first[obstacle as usize]])
+    }
+}

@@ -1,0 +1,388 @@
+//! From one time to the next, without contact: implicit integrators as one linear problem.
+//!
+//! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998, section 3.
+//! \[CK02\] K.-J. Choi, H.-S. Ko: Stable but Responsive Cloth. SIGGRAPH 2002 (BDF-2).
+//! \[VMT05\] P. Volino, N. Magnenat-Thalmann: Implicit Midpoint Integration and Adaptive Damping for Efficient Cloth
+//! Simulation. Computer Animation and Virtual Worlds 16, 2005.
+//!
+//! All of them ask, at some moment of the step, for velocities v with
+//!
+//!   M (v - v_b) = h f(x_b + h v, v)
+//!
+//! | integrator        | h    | x_b            | v_b            | end of the step                    |
+//! |-------------------|------|----------------|----------------|------------------------------------|
+//! | backward Euler    | dt   | x              | v              | v, x + dt v                        |
+//! | θ = ½ + damping   | θ dt | x              | v              | v + (v_θ - v)/θ, x + dt v_θ        |
+//! | BDF-2, equal dt   | ⅔ dt | (4 x - x₋₁)/3  | (4 v - v₋₁)/3  | v, x_b + h v                       |
+//!
+//! (θ = ½ is the implicit midpoint). Around x_l and v_l, with K = -∂f/∂x and D = -∂f/∂v, a linear step is
+//!
+//!   (M + h D + h² K) (v - v_l) = -M (v_l - v_b) + h (f(x_l, v_l) - K (x_b + h v_l - x_l)),
+//!
+//! with x_l, v_l at the begin of the step (\[BW98\] eq. 18), or repeated where the last one ended, until nothing changes (Newton),
+//! no farther than the potential ½ (v - v_b)·M (v - v_b) + E(x_b + h v) + ½ h v·D v falls.
+
+use nalgebra::{Matrix3, Vector3};
+
+use crate::{
+    Fabric, Integrator, Parameters,
+    blocks::Blocks,
+    links::Link,
+    sheet::{Forces, Sheet},
+    solve::{Constraint, Solved, Solver, System},
+    state::State,
+};
+
+type V3 = Vector3<f64>;
+
+/// Newton steps after which it stops anyway.
+const NEWTON: u32 = 50;
+
+/// Solves of a linear step, until contacts hold as they turn out to.
+const ROUNDS: u32 = 4;
+
+/// What is to advance, by how much, what of its velocities is given, and which external forces act.
+pub(crate) struct Problem<'a> {
+    pub sheet: &'a Sheet,
+    pub parameters: &'a Parameters,
+    pub state: &'a State,
+    /// `[s]`
+    pub dt: f64,
+    pub constraints: &'a [Constraint],
+    /// Velocities over the step where they are given `[m/s]`.
+    pub targets: &'a [V3],
+    /// Loads and gravity `[N]`.
+    pub forces: &'a [V3],
+    /// Of contacts that are closed `[N/m]`.
+    pub contact_stiffness: f64,
+}
+
+/// Memory of a step.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub solver: Solver,
+    forces: Vec<V3>,
+    way: Vec<V3>,
+    b: Vec<V3>,
+    change: Vec<V3>,
+    base: [Vec<V3>; 2],
+    stage: Vec<V3>,
+    at: Vec<V3>,
+    middle: Vec<V3>,
+    targets: Vec<V3>,
+    /// Contacts that are closed, with h² of their stiffness.
+    links: Vec<(Link, Matrix3<f64>)>,
+    /// Diagonal and right-hand side without contacts.
+    diagonal: Vec<Matrix3<f64>>,
+    plain: Vec<V3>,
+    trial: Vec<V3>,
+    /// Where and how fast vertices end, and the impulses that what is given took `[N s]`.
+    pub x: Vec<V3>,
+    pub v: Vec<V3>,
+    pub impulses: Vec<V3>,
+    /// Sum of impulses that forces gave in the time of the step, other than elastic ones, by vertex `[N s]`.
+    pub acted: Vec<V3>,
+}
+
+/// How the solves of a step ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ended {
+    pub solved: Solved,
+    /// The largest change of velocity in the last Newton step, and what it should be `[m/s]`; none without Newton.
+    pub newton: Option<[f64; 2]>,
+}
+
+/// Advances the state to the end in memory.
+pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut Memory, links: &mut [Link]) -> Ended {
+    let &Problem { sheet, parameters, state, dt, .. } = problem;
+    let (x, v, n) = (&state.positions, &state.velocities, state.positions.len());
+    let scheme = Scheme::new(parameters.integrator, state, dt, memory);
+    let h = scheme.h;
+
+    // What the air does is that of the begin.
+    memory.acted.clear();
+    memory.acted.extend_from_slice(problem.forces);
+    sheet.wind(x, v, parameters, &mut memory.acted);
+
+    memory.stage.clone_from(v);
+    memory.at.clone_from(x);
+    let mut ended = Ended::default();
+    let mut newton =
+        matches!(parameters.integrator, Integrator::BackwardEuler | Integrator::Bdf2 | Integrator::Midpoint);
+    memory.targets = (0..n).map(|k| scheme.target(&memory.base[0], problem, k)).collect();
+    if newton {
+        begin_low(problem, memory, links, &scheme);
+    }
+    for _ in 0..NEWTON {
+        if newton {
+            place_at_stage(memory, h);
+        }
+        // A turn has no strain rate half-way; methods of second order need rates where they need all else.
+        memory.middle.clone_from(&memory.at);
+        if !matches!(parameters.integrator, Integrator::Bdf2 | Integrator::Midpoint) {
+            memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
+        }
+        linearise(sheet, parameters, matrix, memory, h);
+        begin_solve(problem, memory);
+        solve(problem, matrix, memory, links, &scheme, &mut ended);
+
+        let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
+        memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
+        if newton {
+            let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
+            let enough = parameters.tolerance * (1.0 + memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max));
+            ended.newton = Some([most, enough]);
+            if most <= enough || length == 0.0 {
+                break;
+            }
+        } else if begin_low(problem, memory, links, &scheme) {
+            newton = true;
+        } else {
+            break;
+        }
+    }
+    scheme.finish(sheet, memory, state, dt);
+    ended
+}
+
+/// Where the vertices are at the stage.
+fn place_at_stage(memory: &mut Memory, h: f64) {
+    let Memory { stage, at, base: [base, _], .. } = memory;
+    at.iter_mut().zip(base).zip(stage).for_each(|((at, base), v)| *at = *base + h * *v);
+}
+
+/// Solves for the change of velocities, again until contacts hold as they turn out to.
+fn solve(
+    problem: &Problem<'_>,
+    matrix: &mut Blocks,
+    memory: &mut Memory,
+    links: &mut [Link],
+    scheme: &Scheme,
+    ended: &mut Ended,
+) {
+    let &Problem { sheet, parameters, state, .. } = problem;
+    let n = sheet.masses.len();
+    memory.diagonal.clear();
+    memory.diagonal.extend((0..n).map(|k| *matrix.diagonal(k)));
+    memory.plain.clone_from(&memory.b);
+    for round in 1..=ROUNDS {
+        add_links(matrix, memory, state, links, scheme);
+        // Later contacts are few: what makes the first solve fast still does.
+        if round == 1 {
+            memory.solver.prepare(matrix, parameters.preconditioner);
+        }
+        let (b, change) = (&memory.b, &mut memory.change);
+        let system = System { matrix, links: &memory.links };
+        let (tolerance, most) = (parameters.tolerance, parameters.max_iterations);
+        let solved = memory.solver.solve(&system, b, problem.constraints, change, tolerance, most);
+        ended.solved.iterations += solved.iterations;
+        ended.solved.error = solved.error;
+        // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
+        memory.impulses.resize(n, V3::zeros());
+        system.product(&memory.change, &mut memory.impulses);
+        memory.impulses.iter_mut().zip(&memory.b).for_each(|(impulse, b)| *impulse -= b);
+
+        let mut changed = 0;
+        for link in links.iter_mut() {
+            let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
+            link.force = link.force_after(&way);
+            if round < ROUNDS {
+                changed += usize::from(link.turn_out(problem.contact_stiffness, &way, scheme.h));
+            }
+        }
+        if changed == 0 {
+            break;
+        }
+    }
+}
+
+/// Adds contacts that are closed.
+fn add_links(matrix: &mut Blocks, memory: &mut Memory, state: &State, links: &[Link], scheme: &Scheme) {
+    let (n, h) = (state.positions.len(), scheme.h);
+    memory.b.clone_from(&memory.plain);
+    memory.diagonal.iter().enumerate().for_each(|(k, block)| *matrix.diagonal_mut(k) = *block);
+    memory.links.clear();
+    for link in links.iter().filter(|link| link.is_closed()) {
+        let way = scheme.way(link, memory, state);
+        let (force, block) = (link.force_after(&way), h * h * link.matrix());
+        for (v, c) in link.parts(n) {
+            memory.b[v] += h * c * force;
+            *matrix.diagonal_mut(v) += c * c * block;
+        }
+        memory.links.push((link.clone(), block));
+    }
+}
+
+/// Where a solve begins: with what is given; what nobody holds, with all of it falling as one.
+fn begin_solve(problem: &Problem<'_>, memory: &mut Memory) {
+    let sheet = problem.sheet;
+    let whole: f64 = sheet.masses.iter().sum();
+    let is_free = problem.constraints.iter().all(|constraint| *constraint == Constraint::Free);
+    let fall = if is_free { memory.b.iter().sum::<V3>() / whole } else { V3::zeros() };
+    memory.change.clear();
+    for ((target, stage), constraint) in memory.targets.iter().zip(&memory.stage).zip(problem.constraints) {
+        let to = target - stage;
+        memory.change.push(fall + to - constraint.filter(&to));
+    }
+}
+
+/// Makes what is given so, and all else stand still if that has a lower potential than the stage; whether it has. The potential
+/// of standing still is no more than the energy at the begin, and what no step exceeds cannot grow.
+fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme: &Scheme) -> bool {
+    let &Problem { sheet, state, .. } = problem;
+    for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
+        *v = target - constraint.filter(&(target - *v));
+    }
+    let moving = potential(sheet, memory, scheme.h, None) + link_energy(memory, state, links, scheme);
+    let stage = memory.stage.clone();
+    for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
+        *v = target - constraint.filter(target);
+    }
+    let still = potential(sheet, memory, scheme.h, None) + link_energy(memory, state, links, scheme);
+    if still + 1e-9 * still.abs() < moving {
+        return true;
+    }
+    memory.stage = stage;
+    false
+}
+
+/// Sets up the matrix and right-hand side around `memory.at` and `memory.stage`.
+fn linearise(sheet: &Sheet, parameters: &Parameters, matrix: &mut Blocks, memory: &mut Memory, h: f64) {
+    let n = sheet.masses.len();
+    let [base_x, base_v] = &memory.base;
+    let (at, stage) = (&memory.at, &memory.stage);
+    memory.way.clear();
+    memory.way.extend((0..n).map(|k| base_x[k] + h * stage[k] - at[k]));
+    memory.forces.clone_from(&memory.acted);
+    matrix.clear();
+    let exact = matches!(parameters.integrator, Integrator::SemiImplicit { .. });
+    let around = Forces { x: at, middle: &memory.middle, v: stage, way: &memory.way, exact, dt: h };
+    sheet.forces(&around, &parameters.fabric, &mut memory.forces, matrix);
+    memory.b.clear();
+    for k in 0..n {
+        let m = sheet.masses[k];
+        *matrix.diagonal_mut(k) += Matrix3::from_diagonal_element(m);
+        memory.b.push(h * memory.forces[k] - m * (stage[k] - base_v[k]));
+    }
+}
+
+/// How far along the change the potential falls, trying halves; 0 if it does not.
+fn search_line(
+    sheet: &Sheet,
+    fabric: &Fabric,
+    memory: &mut Memory,
+    state: &State,
+    links: &[Link],
+    scheme: &Scheme,
+) -> f64 {
+    let mut at = |length: f64| {
+        let own = potential(sheet, memory, scheme.h, Some((fabric, length)));
+        let stage = memory.stage.clone();
+        memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
+        let links = link_energy(memory, state, links, scheme);
+        memory.stage = stage;
+        own + links
+    };
+    let now = at(0.0);
+    let mut length = 1.0;
+    // Rounding of the sum must not stop it.
+    while at(length) > now + 1e-12 * now.abs() {
+        length *= 0.5;
+        if length < 1e-6 {
+            return 0.0;
+        }
+    }
+    length
+}
+
+/// Of contacts that are closed, at the stage.
+fn link_energy(memory: &Memory, state: &State, links: &[Link], scheme: &Scheme) -> f64 {
+    links.iter().map(|link| link.energy_after(&scheme.way(link, memory, state))).sum()
+}
+
+/// ½ (v - v_b)·M (v - v_b) + E(x_b + h v) less the work of other forces, at the stage; or with that of damping, so far along the
+/// change.
+fn potential(sheet: &Sheet, memory: &mut Memory, h: f64, along: Option<(&Fabric, f64)>) -> f64 {
+    let Memory { base: [base_x, base_v], stage, change, acted, trial, middle, .. } = memory;
+    let length = along.map_or(0.0, |(_, length)| length);
+    let v = |k: usize| if length > 0.0 { stage[k] + length * change[k] } else { stage[k] };
+    trial.clear();
+    trial.extend(base_x.iter().enumerate().map(|(k, x)| x + h * v(k)));
+    let mut sum = sheet.energy(trial);
+    for (k, x) in trial.iter_mut().enumerate() {
+        sum += 0.5 * sheet.masses[k] * (v(k) - base_v[k]).norm_squared() - acted[k].dot(&(*x - base_x[k]));
+        *x = v(k);
+    }
+    sum + along.map_or(0.0, |(fabric, _)| 0.5 * h * sheet.dissipation(middle, trial, fabric))
+}
+
+/// h, and how the end follows from v.
+struct Scheme {
+    h: f64,
+    theta: f64,
+}
+
+impl Scheme {
+    fn new(integrator: Integrator, state: &State, dt: f64, memory: &mut Memory) -> Self {
+        let (x, v) = (&state.positions, &state.velocities);
+        memory.base[0].clone_from(x);
+        memory.base[1].clone_from(v);
+        let theta = match integrator {
+            Integrator::Midpoint => 0.5,
+            Integrator::SemiImplicit { damping } => 0.5 + damping,
+            Integrator::Linearised | Integrator::BackwardEuler | Integrator::Bdf2 => 1.0,
+        };
+        if let (Integrator::Bdf2, Some((before_x, before_v, before_dt))) = (integrator, &state.before) {
+            // Of steps dt₋₁ and dt, r = dt/dt₋₁: y_b = ((1 + r)² y - r² y₋₁)/(1 + 2 r), h = dt (1 + r)/(1 + 2 r).
+            let r = dt / before_dt;
+            let whole = 1.0 + 2.0 * r;
+            let [now, then] = [(1.0 + r) * (1.0 + r) / whole, r * r / whole];
+            for (base, before) in memory.base.iter_mut().zip([before_x, before_v]) {
+                base.iter_mut().zip(before).for_each(|(y, before)| *y = now * *y - then * before);
+            }
+            return Self { h: dt * (1.0 + r) / whole, theta };
+        }
+        Self { h: theta * dt, theta }
+    }
+
+    /// What a contact's first feature goes against the second by the stage.
+    fn way(&self, link: &Link, memory: &Memory, state: &State) -> V3 {
+        let n = state.positions.len();
+        let own = link.sum(|v| memory.base[0][v] + self.h * memory.stage[v] - state.positions[v], n);
+        own + if self.theta < 1.0 { self.theta } else { 1.0 } * link.near.drift
+    }
+
+    /// Velocity at the stage that a vertex has to have where it is given.
+    fn target(&self, base: &[V3], problem: &Problem<'_>, k: usize) -> V3 {
+        let &Problem { state, dt, .. } = problem;
+        let over_the_step = problem.targets[k];
+        if self.theta < 1.0 || self.h == dt {
+            return over_the_step;
+        }
+        (state.positions[k] + dt * over_the_step - base[k]) / self.h
+    }
+
+    /// The end of the step, and impulses as if the constraint forces at the stage had acted over all of it.
+    fn finish(&self, sheet: &Sheet, memory: &mut Memory, state: &State, dt: f64) {
+        let n = memory.stage.len();
+        memory.x.resize(n, V3::zeros());
+        memory.v.resize(n, V3::zeros());
+        for k in 0..n {
+            let (v, stage) = (state.velocities[k], memory.stage[k]);
+            if self.theta < 1.0 {
+                memory.x[k] = state.positions[k] + dt * stage;
+                memory.v[k] = v + (stage - v) / self.theta;
+            } else {
+                memory.x[k] = memory.base[0][k] + self.h * stage;
+                memory.v[k] = stage;
+            }
+            memory.impulses[k] *= dt / self.h;
+            memory.acted[k] *= dt;
+            if self.theta == 1.0 {
+                // What a method over two steps carries on from the one before.
+                let change = (stage - v) - dt / self.h * (stage - memory.base[1][k]);
+                memory.acted[k] += sheet.masses[k] * change;
+            }
+        }
+    }
+}

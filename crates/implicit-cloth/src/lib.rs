@@ -1,0 +1,380 @@
+//! Backward Euler cloth: implicit steps at frame rate, contact, and what both do to others.
+//!
+//! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998.
+//! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997, section 4.
+//!
+//! | paper          | here                                   | unit  |
+//! |----------------|----------------------------------------|-------|
+//! | `h`, `Δt`      | `dt`                                   | s     |
+//! | `M`            | masses, a third of each triangle's     | kg    |
+//! | `f₀`           | `forces`                               | N     |
+//! | `-∂f/∂x`       | stiffness                              | N/m   |
+//! | `K Δẏ - f`     | `impulses` (\[PD97\] section 4.3)        | N s   |
+//!
+//! A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`, `sheet.rs`), solves for the
+//! change of velocity with what pins and attachments give (`integrate.rs`, `solve.rs`), and hands the way to
+//! [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who
+//! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
+
+mod blocks;
+#[cfg(test)]
+mod derivatives;
+mod fabric;
+mod hinge;
+mod integrate;
+mod links;
+mod membrane;
+mod obstacles;
+mod parameters;
+mod sheet;
+mod solve;
+mod state;
+mod step;
+
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
+
+use nalgebra::Vector3;
+use partita_contact::{Contacts, Features};
+use partita_mesh::Mesh;
+use partita_simulator::{
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, check_guides, check_vector,
+};
+
+pub use fabric::Fabric;
+pub use membrane::Membrane;
+pub use parameters::{Integrator, Parameters, Preconditioner};
+use sheet::Sheet;
+use state::State;
+use step::Work;
+
+type V3 = Vector3<f64>;
+
+/// A sheet of cloth, or several.
+pub struct ImplicitCloth {
+    name: String,
+    parameters: Parameters,
+    /// The mesh at rest, and the direction of the warp in it.
+    mesh: Mesh,
+    warp: [f64; 3],
+    pins: Vec<u32>,
+    sheet: Sheet,
+    table: HandleTable,
+    /// Of each handle.
+    places: Vec<Place>,
+    surfaces: Vec<Arc<Surface>>,
+    guides: Vec<Guide>,
+    state: State,
+    work: Work,
+    /// Hash of what the state takes for granted, when it has been asked for.
+    identity: OnceLock<Identity>,
+}
+
+/// A vertex, or a place within a triangle.
+#[derive(Clone, Copy)]
+struct Place {
+    vertices: [u32; 3],
+    weights: [f64; 3],
+}
+
+impl Place {
+    fn vertex(v: u32) -> Self {
+        Self { vertices: [v; 3], weights: [1.0, 0.0, 0.0] }
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (usize, f64)> {
+        let all = self.vertices.map(|v| v as usize).into_iter().zip(self.weights);
+        all.filter(|(_, weight)| *weight != 0.0)
+    }
+
+    fn of(&self, values: &[V3]) -> V3 {
+        self.parts().map(|(v, weight)| weight * values[v]).sum()
+    }
+}
+
+impl ImplicitCloth {
+    /// Cloth that has the shape of `mesh` at rest and at first, its warp along x as far as that lies in a triangle's plane.
+    ///
+    /// # Errors
+    /// The fabric is wrong, or a triangle has no area.
+    pub fn new(name: &str, mesh: Mesh, fabric: Fabric) -> Result<Self, SimulatorError> {
+        Self::with_parameters(name, mesh, Parameters { fabric, ..Parameters::default() })
+    }
+
+    /// As [`ImplicitCloth::new`], with all parameters.
+    ///
+    /// # Errors
+    /// A parameter is wrong, or a triangle has no area.
+    pub fn with_parameters(name: &str, mesh: Mesh, parameters: Parameters) -> Result<Self, SimulatorError> {
+        parameters.check()?;
+        let warp = [1.0, 0.0, 0.0];
+        let (sheet, matrix) = Sheet::new(&mesh, &parameters.fabric, V3::from(warp))?;
+        let n = mesh.vertices().len();
+        let mut table = HandleTable::new("implicit-cloth", name);
+        let first = table.add("vertices", Kind::Point, n as u32)?;
+        let owner = first.owner;
+        let handles = (0..n as u32).map(|index| HandleId { owner, index }).collect();
+        let surface = Surface {
+            name: name.into(),
+            carrier: Carrier::Points(handles),
+            vertices: mesh.positions(),
+            triangles: mesh.triangles().to_vec(),
+            two_sided: !mesh.is_closed(),
+            friction: parameters.fabric.friction,
+            restitution: 0.0,
+            thickness: 0.5 * parameters.fabric.thickness,
+        };
+        let state = State { positions: mesh.vertices().to_vec(), velocities: vec![V3::zeros(); n], ..State::default() };
+        let work = Work {
+            matrix,
+            memory: Default::default(),
+            contacts: contacts(&mesh, &parameters, vec![])?,
+            inverse_masses: vec![],
+            next: State::default(),
+            constraints: vec![],
+            targets: vec![],
+            loads: vec![],
+            forces: vec![],
+            near: vec![],
+            links: vec![],
+            points: vec![],
+            guides: vec![],
+            reactions: vec![],
+        };
+        Ok(Self {
+            name: name.into(),
+            places: (0..n as u32).map(Place::vertex).collect(),
+            parameters,
+            mesh,
+            warp,
+            pins: vec![],
+            sheet,
+            table,
+            surfaces: vec![Arc::new(surface)],
+            guides: vec![],
+            state,
+            work,
+            identity: OnceLock::new(),
+        })
+    }
+
+    /// Holds vertices where they are.
+    ///
+    /// # Errors
+    /// Names one that does not exist, or that there was a step.
+    pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
+        self.not_started("pins")?;
+        if !self.guides.is_empty() {
+            return Err(SimulatorError::refused("pins", "guides", "pins before guides"));
+        }
+        let n = self.sheet.masses.len();
+        if let Some(v) = vertices.iter().find(|v| **v as usize >= n) {
+            return Err(SimulatorError::refused("pin", format!("vertex {v}"), format!("one of {n} vertices")));
+        }
+        self.pins.extend(vertices);
+        self.pins.sort_unstable();
+        self.pins.dedup();
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Begins with vertices elsewhere than at rest `[m]`.
+    ///
+    /// # Errors
+    /// There are more or fewer than vertices, a number is not finite, or there was a step.
+    pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        self.state.positions = self.begin_with("positions [m]", positions)?;
+        Ok(self)
+    }
+
+    /// Begins with velocities `[m/s]`.
+    ///
+    /// # Errors
+    /// As [`ImplicitCloth::with_positions`].
+    pub fn with_velocities(mut self, velocities: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        self.state.velocities = self.begin_with("velocities [m/s]", velocities)?;
+        Ok(self)
+    }
+
+    fn begin_with(&self, thing: &str, values: &[[f64; 3]]) -> Result<Vec<V3>, SimulatorError> {
+        self.not_started(thing)?;
+        let n = self.sheet.masses.len();
+        if values.len() != n {
+            return Err(SimulatorError::refused(thing, values.len(), format!("one for each of {n} vertices")));
+        }
+        values.iter().enumerate().try_for_each(|(v, x)| check_vector(&format!("{thing} of vertex {v}"), *x))?;
+        Ok(values.iter().map(|&x| x.into()).collect())
+    }
+
+    /// Turns the warp: along `warp` as far as that lies in a triangle's plane.
+    ///
+    /// # Errors
+    /// It is no direction, or there was a step.
+    pub fn with_warp(mut self, warp: [f64; 3]) -> Result<Self, SimulatorError> {
+        self.not_started("warp")?;
+        let direction = V3::from(warp);
+        if !direction.norm().is_normal() {
+            return Err(SimulatorError::refused("warp", format!("{warp:?}"), "a direction: finite, not 0"));
+        }
+        (self.sheet, self.work.matrix) = Sheet::new(&self.mesh, &self.parameters.fabric, direction.normalize())?;
+        self.warp = warp;
+        Ok(self)
+    }
+
+    fn not_started(&self, thing: &str) -> Result<(), SimulatorError> {
+        if self.state.time == 0.0 {
+            return Ok(());
+        }
+        let found = format!("time {} s", self.state.time);
+        Err(SimulatorError::refused(thing, found, "to be set before the first step"))
+    }
+
+    /// Handle of a vertex. If there is no such vertex, whoever uses the handle says so.
+    pub fn vertex(&self, number: u32) -> HandleId {
+        self.table.handle(number)
+    }
+
+    /// Positions `[m]`, one a vertex.
+    pub fn positions(&self) -> &[V3] {
+        &self.state.positions
+    }
+
+    /// Velocities `[m/s]`, one a vertex.
+    pub fn velocities(&self) -> &[V3] {
+        &self.state.velocities
+    }
+
+    /// Masses `[kg]`, one a vertex.
+    pub fn masses(&self) -> &[f64] {
+        &self.sheet.masses
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Of stretch, shear and bending `[J]`.
+    pub fn elastic_energy(&self) -> f64 {
+        self.sheet.energy(&self.state.positions)
+    }
+
+    /// The largest strain of an edge that is longer than at rest `[-]`.
+    pub fn stretch(&self) -> f64 {
+        self.sheet.stretch(&self.state.positions)
+    }
+
+    fn of(&self) -> Identity {
+        *self.identity.get_or_init(|| {
+            let mesh = (self.mesh.positions(), self.mesh.triangles());
+            Identity::new(&self.table, &(&self.parameters, mesh, self.warp, &self.pins, &self.table, &self.guides))
+        })
+    }
+}
+
+fn contacts(
+    mesh: &Mesh,
+    parameters: &Parameters,
+    obstacles: Vec<partita_contact::Obstacle>,
+) -> Result<Contacts, SimulatorError> {
+    let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
+    let features = Features::new(mesh.vertices().len(), mesh.triangles(), &[]).map_err(refused)?;
+    let Fabric { thickness, friction, .. } = parameters.fabric;
+    let parameters = partita_contact::Parameters { thickness, friction, ..partita_contact::Parameters::default() };
+    Contacts::new(features, parameters, obstacles).map_err(refused)
+}
+
+impl Simulator for ImplicitCloth {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn handles(&self) -> &HandleTable {
+        &self.table
+    }
+
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        let (places, state) = (&self.places, &self.state);
+        self.table.read_with(handles, out, |i| {
+            HandleState::point(places[i].of(&state.positions), places[i].of(&state.velocities))
+        })
+    }
+
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &self.surfaces
+    }
+
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.take_step(dt, inputs)
+    }
+
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        Snapshot::renew(reuse, self.of(), self.state.time, &self.state)
+    }
+
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.state.clone_from(to.get::<State>(self.of())?);
+        Ok(())
+    }
+
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
+    }
+
+    fn follows(&self) -> Follows {
+        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
+    }
+
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
+        let vertices = self.sheet.masses.len();
+        for (number, guide) in guides.iter().enumerate() {
+            let Guide::Attachment { own } = guide else { continue };
+            if own.index as usize >= vertices || self.pins.contains(&own.index) {
+                let found = format!("an attachment of {}", self.table.describe(*own));
+                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not pinned"));
+            }
+        }
+        let (numbers, obstacles) =
+            guides.iter().enumerate().filter_map(|(k, g)| Some((k, obstacles::obstacle(g)?))).unzip();
+        self.work.contacts = contacts(&self.mesh, &self.parameters, obstacles)?;
+        self.work.guides = numbers;
+        self.work.points.clear();
+        self.work.points.resize_with(self.work.guides.len(), Default::default);
+        self.guides = guides;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).
+    fn ledger(&self) -> Option<Ledger> {
+        let (state, g) = (&self.state, V3::from(self.parameters.gravity));
+        let mut ledger = Ledger {
+            mass: self.sheet.masses.iter().sum(),
+            potential: self.elastic_energy(),
+            external: Some(state.external),
+            ..Ledger::default()
+        };
+        let [mut linear, mut angular] = [V3::zeros(); 2];
+        for ((x, v), m) in state.positions.iter().zip(&state.velocities).zip(&self.sheet.masses) {
+            linear += *m * v;
+            angular += *m * x.cross(v);
+            ledger.kinetic += 0.5 * m * v.norm_squared();
+            ledger.potential -= m * g.dot(x);
+        }
+        (ledger.momentum, ledger.angular_momentum) = (linear.into(), angular.into());
+        Some(ledger)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

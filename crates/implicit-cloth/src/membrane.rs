@@ -1,0 +1,200 @@
+//! Energies in the plane of a triangle: how far it is stretched and sheared.
+//!
+//! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998, section 4.
+//! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 3.
+//!
+//! Both are densities W over the material, per area at rest, of how a step in the material's warp and weft direction
+//! becomes one in space: w_u = Σ a_i x_i, w_v = Σ b_i x_i, with numbers a and b of the triangle at rest. So with area A
+//!
+//!   f_i = -A (a_i P_u + b_i P_v),   P = ∂W/∂w,   -∂f_i/∂x_j = A Σ c_i d_j ∂²W/∂w_c ∂w_d.
+//!
+//! Different from \[BW98\], whose conditions are multiplied by the area and then squared: densities make the same cloth of
+//! any mesh.
+//!
+//! Where cloth is compressed or sheared, ∂²W is indefinite, and then so may be the matrix of a step. `definite` leaves out
+//! what makes it so: it is the exact second derivative where that is positive definite, and near the rest shape equal to it
+//! in first order. Steps take the definite one; their forces stay exact.
+
+use nalgebra::{Matrix2, Matrix3, Vector2, Vector3};
+use serde::{Deserialize, Serialize};
+
+type V3 = Vector3<f64>;
+type M3 = Matrix3<f64>;
+
+/// Which energy resists stretch and shear.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Membrane {
+    /// W = ½ k_u (|w_u| - 1)² + ½ k_v (|w_v| - 1)² + ½ k_s (w_u·w_v)² (\[BW98\] section 4.2 and 4.3).
+    #[default]
+    BaraffWitkin,
+    /// W = ½ E:C:E with Green's strain E (\[TPS08\] section 3), orthotropic along warp and weft.
+    StVenantKirchhoff {
+        /// Poisson's ratio `[-]`, from -1 to 1 without these.
+        poisson: f64,
+    },
+}
+
+/// A [`Membrane`] with its stiffnesses `[N/m]`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Density {
+    BaraffWitkin {
+        warp: f64,
+        weft: f64,
+        shear: f64,
+    },
+    /// S_uu = c0 E_uu + c1 E_vv, S_vv = c1 E_uu + c2 E_vv, S_uv = 2 c3 E_uv.
+    StVenantKirchhoff([f64; 4]),
+}
+
+/// Steps in space along warp and weft.
+pub(crate) type Steps = [V3; 2];
+
+/// ∂²W/∂w_c ∂w_d for c, d of warp and weft.
+pub(crate) type Tangent = [[M3; 2]; 2];
+
+impl Density {
+    pub fn energy(&self, [u, v]: &Steps) -> f64 {
+        match *self {
+            Self::BaraffWitkin { warp, weft, shear } => {
+                let square = |x: f64| x * x;
+                0.5 * (warp * square(u.norm() - 1.0) + weft * square(v.norm() - 1.0) + shear * square(u.dot(v)))
+            }
+            Self::StVenantKirchhoff([c0, c1, c2, c3]) => {
+                let [uu, vv, uv] = green([u, v]);
+                0.5 * (c0 * uu * uu + 2.0 * c1 * uu * vv + c2 * vv * vv) + 2.0 * c3 * uv * uv
+            }
+        }
+    }
+
+    /// ∂W/∂w_u and ∂W/∂w_v.
+    pub fn stress(&self, [u, v]: &Steps) -> Steps {
+        match *self {
+            Self::BaraffWitkin { warp, weft, shear } => {
+                let sheared = shear * u.dot(v);
+                let along = |k: f64, w: &V3| k * (w.norm() - 1.0) * direction(w);
+                [along(warp, u) + sheared * v, along(weft, v) + sheared * u]
+            }
+            Self::StVenantKirchhoff(c) => {
+                let [uu, vv, uv] = second_piola_kirchhoff(&c, [u, v]);
+                [uu * u + uv * v, uv * u + vv * v]
+            }
+        }
+    }
+
+    pub fn tangent(&self, [u, v]: &Steps, definite: bool) -> Tangent {
+        match *self {
+            Self::BaraffWitkin { warp, weft, shear } => {
+                let along = |k: f64, w: &V3| {
+                    let n = direction(w);
+                    let length = w.norm();
+                    // Across: negative where it is compressed.
+                    let across = if length > 0.0 { 1.0 - 1.0 / length } else { 0.0 };
+                    let across = if definite { across.max(0.0) } else { across };
+                    k * (n * n.transpose() + across * (M3::identity() - n * n.transpose()))
+                };
+                let sheared = if definite { 0.0 } else { shear * u.dot(v) } * M3::identity();
+                let mixed = shear * v * u.transpose() + sheared;
+                [
+                    [along(warp, u) + shear * v * v.transpose(), mixed],
+                    [mixed.transpose(), along(weft, v) + shear * u * u.transpose()],
+                ]
+            }
+            Self::StVenantKirchhoff(c) => {
+                let [uu, vv, uv] = second_piola_kirchhoff(&c, [u, v]);
+                let stress = Matrix2::new(uu, uv, uv, vv);
+                // Where it is under pressure, stress makes it indefinite.
+                let stress = if definite { positive(stress) } else { stress };
+                let of = |k: usize, l: usize| stress[(k, l)] * M3::identity();
+                let [c0, c1, c2, c3] = c;
+                let (uu, vv, uv) = (u * u.transpose(), v * v.transpose(), u * v.transpose());
+                let mixed = of(0, 1) + c1 * uv + c3 * uv.transpose();
+                [[of(0, 0) + c0 * uu + c3 * vv, mixed], [mixed.transpose(), of(1, 1) + c2 * vv + c3 * uu]]
+            }
+        }
+    }
+
+    /// ∂²W without what changes with the stress: how strain rates are resisted where damping goes with stiffness.
+    pub fn viscous(&self, [u, v]: &Steps) -> Tangent {
+        match *self {
+            Self::BaraffWitkin { warp, weft, shear } => {
+                let along = |k: f64, w: &V3| k * direction(w) * direction(w).transpose();
+                let mixed = shear * v * u.transpose();
+                [
+                    [along(warp, u) + shear * v * v.transpose(), mixed],
+                    [mixed.transpose(), along(weft, v) + shear * u * u.transpose()],
+                ]
+            }
+            Self::StVenantKirchhoff([c0, c1, c2, c3]) => {
+                let (uu, vv, uv) = (u * u.transpose(), v * v.transpose(), u * v.transpose());
+                let mixed = c1 * uv + c3 * uv.transpose();
+                [[c0 * uu + c3 * vv, mixed], [mixed.transpose(), c2 * vv + c3 * uu]]
+            }
+        }
+    }
+}
+
+/// One triangle at rest.
+#[derive(Clone, Debug)]
+pub(crate) struct Triangle {
+    pub vertices: [u32; 3],
+    /// At rest `[m²]`.
+    pub area: f64,
+    /// How positions make steps along warp and weft `[1/m]`: w_c = Σ c_i x_i.
+    pub steps: [[f64; 3]; 2],
+}
+
+impl Triangle {
+    /// From material coordinates of its corners `[m]`.
+    pub fn new(vertices: [u32; 3], [a, b, c]: [Vector2<f64>; 3]) -> Self {
+        let (p, q) = (b - a, c - a);
+        let twice = p.x * q.y - p.y * q.x;
+        // Inverse of the matrix with columns p and q.
+        let (u, v) = ([q.y / twice, -p.y / twice], [-q.x / twice, p.x / twice]);
+        let with_first = |[second, third]: [f64; 2]| [-second - third, second, third];
+        Self { vertices, area: 0.5 * twice.abs(), steps: [with_first(u), with_first(v)] }
+    }
+
+    pub fn steps_of(&self, x: &[V3]) -> Steps {
+        let [a, b, c] = self.vertices.map(|v| &x[v as usize]);
+        self.steps.map(|[i, j, k]| i * a + j * b + k * c)
+    }
+
+    /// What a stress makes of forces on its corners `[N]`.
+    pub fn forces(&self, [u, v]: &Steps) -> [V3; 3] {
+        let [a, b] = &self.steps;
+        std::array::from_fn(|i| -self.area * (a[i] * u + b[i] * v))
+    }
+
+    /// What a tangent makes of -∂f_i/∂x_j `[N/m]`.
+    pub fn stiffness(&self, tangent: &Tangent, i: usize, j: usize) -> M3 {
+        let mut sum = M3::zeros();
+        for (c, row) in self.steps.iter().zip(tangent) {
+            for (d, block) in self.steps.iter().zip(row) {
+                sum += self.area * c[i] * d[j] * block;
+            }
+        }
+        sum
+    }
+}
+
+fn direction(w: &V3) -> V3 {
+    w.try_normalize(0.0).unwrap_or_else(V3::zeros)
+}
+
+/// Green's strain: along warp, along weft, between them.
+fn green([u, v]: [&V3; 2]) -> [f64; 3] {
+    [0.5 * (u.norm_squared() - 1.0), 0.5 * (v.norm_squared() - 1.0), 0.5 * u.dot(v)]
+}
+
+fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], steps: [&V3; 2]) -> [f64; 3] {
+    let [uu, vv, uv] = green(steps);
+    [c0 * uu + c1 * vv, c1 * uu + c2 * vv, 2.0 * c3 * uv]
+}
+
+/// Without the part of it along eigenvectors with values below 0.
+fn positive(of: Matrix2<f64>) -> Matrix2<f64> {
+    let eigen = of.symmetric_eigen();
+    let values = eigen.eigenvalues.map(|value| value.max(0.0));
+    eigen.eigenvectors * Matrix2::from_diagonal(&values) * eigen.eigenvectors.transpose()
+}

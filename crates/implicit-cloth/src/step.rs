@@ -1,0 +1,348 @@
+//! One step from top to bottom, and its stages.
+
+use std::time::Instant;
+
+use nalgebra::Vector3;
+use partita_contact::{Contacts, Near, Path};
+use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+
+use crate::{
+    ImplicitCloth, Integrator,
+    blocks::Blocks,
+    integrate::{Memory, Problem, integrate},
+    links::Link,
+    obstacles::Points,
+    solve::Constraint,
+    state::State,
+};
+
+type V3 = Vector3<f64>;
+
+/// Most parts that a step is taken in, where one would stretch the cloth too much.
+const PARTS: u32 = 16;
+
+/// How many times as stiff as the cloth along a thread contact is.
+const CONTACT: f64 = 2.0;
+
+/// Memory that a step works in. Nothing in it outlives a step but as a cache.
+pub(crate) struct Work {
+    pub matrix: Blocks,
+    pub memory: Memory,
+    pub contacts: Contacts,
+    pub inverse_masses: Vec<f64>,
+    pub next: State,
+    pub constraints: Vec<Constraint>,
+    pub targets: Vec<V3>,
+    /// Loads, and loads with gravity `[N]`.
+    pub loads: Vec<V3>,
+    pub forces: Vec<V3>,
+    /// What is near at the begin of a part, and as contacts.
+    pub near: Vec<Near>,
+    pub links: Vec<Link>,
+    /// Of each guide that is an obstacle.
+    pub points: Vec<Points>,
+    /// Number of the guide of each obstacle.
+    pub guides: Vec<usize>,
+    pub reactions: Vec<Reaction>,
+}
+
+impl ImplicitCloth {
+    pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.parameters.check()?;
+        check(&self.table, &self.guides, dt, inputs)?;
+        self.gather_loads(inputs);
+        let mut parts = 1;
+        let report = loop {
+            let report = self.try_step(dt, inputs, parts)?;
+            if parts == PARTS || self.stretches() <= self.parameters.max_stretch {
+                break report;
+            }
+            parts *= 2;
+        };
+        // From here on nothing can fail.
+        std::mem::swap(&mut self.state, &mut self.work.next);
+        Ok(report)
+    }
+
+    /// The step in equal parts, to `work.next`.
+    fn try_step(&mut self, dt: f64, inputs: &Inputs, parts: u32) -> Result<StepReport, SimulatorError> {
+        let end = self.state.time + dt;
+        let mut report = StepReport { substeps: parts, ..StepReport::new(end) };
+        self.work.next.clone_from(&self.state);
+        self.work.reactions.clear();
+        for part in 0..parts {
+            let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
+                .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
+                .collect();
+            self.take_part(dt / f64::from(parts), &motions, &mut report)?;
+        }
+        self.work.next.time = end;
+        self.collect_reactions(&mut report);
+        Ok(report)
+    }
+
+    fn take_part(
+        &mut self,
+        dt: f64,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<(), SimulatorError> {
+        let mut clock = Instant::now();
+        let mut lap = |report: &mut StepReport, stage: &str| {
+            report.stages.add(stage, clock.elapsed().as_secs_f64());
+            clock = Instant::now();
+        };
+        self.constrain(dt, motions);
+        self.find_near(dt, motions)?;
+        lap(report, "find contacts");
+        self.integrate(dt, report);
+        self.hold(dt, motions);
+        self.book_links(dt, motions);
+        lap(report, "integrate");
+        self.check_finite()?;
+        self.keep_apart(dt, motions, report)?;
+        lap(report, "contact");
+        self.check_finite()
+    }
+
+    fn gather_loads(&mut self, inputs: &Inputs) {
+        let Work { loads, forces, .. } = &mut self.work;
+        loads.clear();
+        loads.resize(self.sheet.masses.len(), V3::zeros());
+        for (handle, wrench) in &inputs.loads {
+            let force = V3::from(wrench.linear);
+            for (vertex, weight) in self.places[handle.index as usize].parts() {
+                loads[vertex] += weight * force;
+            }
+        }
+        let gravity = V3::from(self.parameters.gravity);
+        forces.clear();
+        forces.extend(loads.iter().zip(&self.sheet.masses).map(|(load, m)| load + *m * gravity));
+    }
+
+    /// What of velocities is given: of pins, and of what is attached.
+    fn constrain(&mut self, dt: f64, motions: &[Option<Motion>]) {
+        let Work { constraints, targets, inverse_masses, next, .. } = &mut self.work;
+        let n = self.sheet.masses.len();
+        constraints.clear();
+        constraints.resize(n, Constraint::Free);
+        targets.clear();
+        targets.resize(n, V3::zeros());
+        self.pins.iter().for_each(|&v| constraints[v as usize] = Constraint::Fixed);
+        for (v, motion) in attached(&self.guides, motions) {
+            constraints[v] = Constraint::Fixed;
+            targets[v] = (V3::from(motion.end[0].position) - next.positions[v]) / dt;
+        }
+        inverse_masses.clear();
+        inverse_masses.extend(
+            self.sheet
+                .masses
+                .iter()
+                .zip(&*constraints)
+                .map(|(m, c)| if *c == Constraint::Fixed { 0.0 } else { 1.0 / m }),
+        );
+    }
+
+    /// Contacts that act in the part, from what is near at its begin.
+    fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let stiffness = self.contact_stiffness();
+        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, .. } = &mut self.work;
+        let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
+        for (points, &number) in points.iter_mut().zip(&*guides) {
+            points.take(&self.guides[number], motion_of(number));
+        }
+        let paths: Vec<Path<'_>> =
+            points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
+        let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
+        memory.x.clear();
+        memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
+        contacts.find_near(&next.contact, &step, &memory.x, near).map_err(not_apart)?;
+        links.clear();
+        links.extend(near.iter().map(|near| Link::new(near, stiffness, &next.velocities, dt)));
+        Ok(())
+    }
+
+    /// Such that what a contact bears of the cloth's own tension moves it by a part of the thickness `[N/m]`.
+    fn contact_stiffness(&self) -> f64 {
+        let [warp, weft] = self.parameters.fabric.stretch;
+        CONTACT * warp.max(weft)
+    }
+
+    fn integrate(&mut self, dt: f64, report: &mut StepReport) {
+        let contact_stiffness = self.contact_stiffness();
+        let Work { matrix, memory, next, constraints, targets, forces, links, .. } = &mut self.work;
+        let (sheet, parameters) = (&self.sheet, &self.parameters);
+        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces, contact_stiffness };
+        let ended = integrate(&problem, matrix, memory, links);
+        report.iterations += ended.solved.iterations;
+        let tolerance = self.parameters.tolerance;
+        if ended.solved.error > tolerance {
+            let unit = "of the equations' right-hand side".into();
+            report.outcome = Outcome::StoppedAt { error: ended.solved.error, bound: tolerance, unit };
+        } else if let Some([error, bound]) = ended.newton
+            && error > bound
+            && report.outcome == Outcome::Converged
+        {
+            report.outcome = Outcome::StoppedAt { error, bound, unit: "m/s".into() };
+        }
+    }
+
+    /// Puts what is held where it has to be, and books what that and other forces gave. What the solver left over is taken by
+    /// those that hold the cloth; where nobody does, all of it moves a little slower or faster.
+    fn hold(&mut self, dt: f64, motions: &[Option<Motion>]) {
+        let Work { memory, next, constraints, loads, reactions, .. } = &mut self.work;
+        let masses = &self.sheet.masses;
+        let held = constraints.iter().filter(|c| **c == Constraint::Fixed).count();
+        let is_free = |k: &usize| constraints[*k] != Constraint::Fixed;
+        let left: V3 = (0..masses.len()).filter(is_free).map(|k| memory.impulses[k]).sum();
+        if held == 0 {
+            let whole: f64 = masses.iter().sum();
+            memory.v.iter_mut().for_each(|v| *v -= left / whole);
+        }
+        let share = if held == 0 { V3::zeros() } else { left / held as f64 };
+        let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
+        let mut external = |x: &V3, impulse: &V3| {
+            linear += impulse;
+            angular += x.cross(impulse);
+        };
+        for ((x, acted), load) in next.positions.iter().zip(&memory.acted).zip(&*loads) {
+            external(x, &(acted - dt * load));
+        }
+        for &v in &self.pins {
+            let v = v as usize;
+            // Nothing of it moves: all of its momentum is taken.
+            let stopped = memory.impulses[v] + share - masses[v] * memory.v[v];
+            memory.v[v] = V3::zeros();
+            memory.x[v] = next.positions[v];
+            external(&memory.x[v], &stopped);
+        }
+        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
+            let (Guide::Attachment { own }, Some(motion)) = (guide, motion) else { continue };
+            let v = own.index as usize;
+            let (x, velocity) = (V3::from(motion.end[0].position), V3::from(motion.end[0].velocity));
+            let impulse = memory.impulses[v] + share + masses[v] * (velocity - memory.v[v]);
+            (memory.x[v], memory.v[v]) = (x, velocity);
+            let impulse = Wrench::force(-impulse);
+            reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
+        }
+        next.external += Wrench { linear: linear.into(), angular: angular.into() };
+    }
+
+    /// What contacts gave, to obstacles.
+    fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
+        let Work { next, contacts, guides, links, reactions, .. } = &mut self.work;
+        let n = next.positions.len();
+        for link in links.iter().filter(|link| link.force != V3::zeros()) {
+            let Some(obstacle) = link.near.obstacle else { continue };
+            let guide = guides[obstacle as usize];
+            let Some(Some(motion)) = motions.get(guide) else { continue };
+            let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
+            if motion.begin.len() == 1 {
+                let whole: f64 = link.parts(n).map(|(_, c)| c).sum();
+                let place = link.sum(|v| next.positions[v], n) / whole;
+                let impulse = -dt * whole * link.force;
+                let arm = place - V3::from(motion.begin[0].position);
+                let impulse = Wrench { linear: impulse.into(), angular: arm.cross(&impulse).into() };
+                reactions.push(reaction(0, impulse));
+            } else {
+                for (&v, c) in link.near.pair.vertices.iter().zip(link.near.weights) {
+                    if let Some([_, carrier]) = contacts.owner_of(v) {
+                        reactions.push(reaction(carrier, Wrench::force(dt * c * link.force)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Nothing passes through anything, from where the cloth is to where it would be.
+    fn keep_apart(
+        &mut self,
+        dt: f64,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<(), SimulatorError> {
+        let Work { memory, next, contacts, inverse_masses, points, guides, reactions, .. } = &mut self.work;
+        let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
+        let paths: Vec<Path<'_>> =
+            points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
+        let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
+        let found = contacts.resolve(&mut next.contact, &step, &mut memory.x).map_err(not_apart)?;
+        for (k, impulse) in contacts.impulses().iter().enumerate() {
+            memory.v[k] += inverse_masses[k] * impulse;
+        }
+        for reaction in contacts.reactions() {
+            let guide = guides[reaction.obstacle as usize] as u32;
+            let impulse = Wrench { linear: reaction.linear.into(), angular: reaction.angular.into() };
+            reactions.push(Reaction { guide, carrier: reaction.carrier, impulse });
+        }
+        // What contacts took from pins and what is attached goes to who holds these.
+        for &v in &self.pins {
+            let impulse = -contacts.impulses()[v as usize];
+            next.external +=
+                Wrench { linear: impulse.into(), angular: next.positions[v as usize].cross(&impulse).into() };
+        }
+        for (number, guide) in self.guides.iter().enumerate() {
+            if let (Guide::Attachment { own }, Some(_)) = (guide, motion_of(number)) {
+                let impulse = Wrench::force(contacts.impulses()[own.index as usize]);
+                reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
+            }
+        }
+        if !found.pinched.is_empty() {
+            let note = format!("{} vertices are pinched between obstacles or pins", found.pinched.len());
+            report.notes.push(note);
+        }
+        std::mem::swap(&mut next.positions, &mut memory.x);
+        std::mem::swap(&mut next.velocities, &mut memory.v);
+        if self.parameters.integrator == Integrator::Bdf2 {
+            next.before = Some((memory.x.clone(), memory.v.clone(), dt));
+        }
+        Ok(())
+    }
+
+    fn check_finite(&self) -> Result<(), SimulatorError> {
+        let Work { memory, next, .. } = &self.work;
+        for (what, of) in [("position [m]", &memory.x), ("velocity [m/s]", &memory.v)]
+            .into_iter()
+            .chain([("position [m]", &next.positions), ("velocity [m/s]", &next.velocities)])
+        {
+            if let Some(v) = of.iter().position(|x| !x.norm_squared().is_finite()) {
+                return Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{:?}", of[v]), "finite"));
+            }
+        }
+        Ok(())
+    }
+
+    /// By how much the step stretches an edge at most, relative to its length at rest `[-]`.
+    fn stretches(&self) -> f64 {
+        let (now, then) = (&self.state.positions, &self.work.next.positions);
+        let length = |x: &[V3], [i, j]: [u32; 2]| (x[i as usize] - x[j as usize]).norm();
+        let of = |&(ends, rest): &([u32; 2], f64)| (length(then, ends) - length(now, ends).max(rest)) / rest;
+        self.sheet.edges.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// Of all parts, by guide and carrier.
+    fn collect_reactions(&mut self, report: &mut StepReport) {
+        let all = &mut self.work.reactions;
+        all.sort_by_key(|reaction| (reaction.guide, reaction.carrier));
+        for reaction in all.drain(..) {
+            match report.reactions.last_mut() {
+                Some(sum) if (sum.guide, sum.carrier) == (reaction.guide, reaction.carrier) => {
+                    sum.impulse += reaction.impulse;
+                }
+                _ => report.reactions.push(reaction),
+            }
+        }
+    }
+}
+
+fn not_apart(error: partita_contact::ContactError) -> SimulatorError {
+    SimulatorError::failed("contact", error, "cloth that can be kept apart")
+}
+
+/// Vertices that are attached in this step, and how their carriers move.
+fn attached<'a>(guides: &'a [Guide], motions: &'a [Option<Motion>]) -> impl Iterator<Item = (usize, &'a Motion)> {
+    guides.iter().zip(motions).filter_map(|(guide, motion)| match (guide, motion) {
+        (Guide::Attachment { own }, Some(motion)) => Some((own.index as usize, motion)),
+        _ => None,
+    })
+}

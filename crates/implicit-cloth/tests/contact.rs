@@ -1,0 +1,129 @@
+//! Cloth on obstacles: what it rests on feels its weight, friction is Coulomb's, it comes to rest.
+
+use std::{f64::consts::FRAC_PI_2, sync::Arc};
+
+use nalgebra::{UnitQuaternion, Vector3};
+use partita_implicit_cloth::{Fabric, ImplicitCloth, Parameters};
+use partita_mesh::Mesh;
+use partita_simulator::{
+    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Simulator, StepReport, Surface,
+};
+
+type V3 = Vector3<f64>;
+
+const G: f64 = 9.81;
+const DT: f64 = 1.0 / 60.0;
+
+/// A level sheet about the y axis.
+fn flat(cells: u32, size: f64, height: f64) -> Mesh {
+    let mesh = Mesh::grid([cells; 2], [size; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+    let [low, high] = mesh.bounds();
+    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
+    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
+}
+
+fn obstacle(mesh: &Mesh, friction: f64) -> Guide {
+    let owner = HandleTable::new("tests", "obstacle").owner();
+    let surface = Surface {
+        name: "obstacle".into(),
+        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
+        vertices: mesh.positions(),
+        triangles: mesh.triangles().to_vec(),
+        two_sided: false,
+        friction,
+        restitution: 0.0,
+        thickness: 0.0,
+    };
+    Guide::Obstacle { surface: Arc::new(surface), friction, restitution: 0.0, thickness: 0.0, except: vec![] }
+}
+
+fn still(at: V3, turn: UnitQuaternion<f64>) -> Motion {
+    let q = turn.coords;
+    let state = HandleState { orientation: [q.x, q.y, q.z, q.w], ..HandleState::point(at, [0.0; 3]) };
+    Motion { begin: Arc::new([state]), end: Arc::new([state]) }
+}
+
+fn step(cloth: &mut ImplicitCloth, motion: &Motion) -> StepReport {
+    let inputs = Inputs { motions: vec![Some(motion.clone())], ..Inputs::default() };
+    cloth.step(DT, &inputs).unwrap()
+}
+
+fn fastest(cloth: &ImplicitCloth) -> f64 {
+    cloth.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max)
+}
+
+/// On the floor it comes to rest, stays above it, and the floor feels its weight (K13, M6).
+#[test]
+fn cloth_on_the_floor_comes_to_rest() {
+    let mut cloth = ImplicitCloth::new("sheet", flat(12, 0.3, 0.05), Fabric::cotton()).unwrap();
+    let floor = Mesh::cuboid([2.0, 0.2, 2.0]).unwrap();
+    cloth.follow(vec![obstacle(&floor, 0.5)]).unwrap();
+    let motion = still(V3::new(0.0, -0.1, 0.0), UnitQuaternion::identity());
+    for _ in 0..120 {
+        step(&mut cloth, &motion);
+    }
+    let mut impulse = 0.0;
+    for _ in 0..60 {
+        let report = step(&mut cloth, &motion);
+        impulse += report.reactions.iter().map(|reaction| reaction.impulse.linear[1]).sum::<f64>();
+        assert!(fastest(&cloth) < 1e-3, "{} m/s", fastest(&cloth));
+        assert!(cloth.positions().iter().all(|x| x.y > 0.0));
+    }
+    let weight = cloth.masses().iter().sum::<f64>() * G;
+    assert!((impulse / -weight - 1.0).abs() < 1e-3, "{impulse} N s of {weight} N in a second");
+}
+
+/// On a slope with friction 0.5 it holds at 25°, and slides at 29° as a block would (K12).
+#[test]
+fn friction_is_that_of_coulomb() {
+    for (degrees, slides) in [(25.0_f64, false), (29.0, true)] {
+        let turn = UnitQuaternion::from_scaled_axis(V3::z() * degrees.to_radians());
+        let sheet = flat(6, 0.1, 0.0);
+        let placed: Vec<[f64; 3]> = sheet.vertices().iter().map(|x| (turn * (x + V3::y() * 0.1006)).into()).collect();
+        let mesh = Mesh::new(&placed, sheet.triangles()).unwrap();
+        let mut cloth = ImplicitCloth::new("patch", mesh, Fabric::cotton()).unwrap();
+        let slope = Mesh::cuboid([4.0, 0.2, 2.0]).unwrap();
+        cloth.follow(vec![obstacle(&slope, 0.5)]).unwrap();
+        let motion = still(V3::zeros(), turn);
+        for _ in 0..60 {
+            step(&mut cloth, &motion);
+        }
+        let middle = |of: &[V3]| of.iter().sum::<V3>() / of.len() as f64;
+        let [before, speed] = [middle(cloth.positions()), middle(cloth.velocities())];
+        for _ in 0..60 {
+            step(&mut cloth, &motion);
+        }
+        let (angle, way) = (degrees.to_radians(), (middle(cloth.positions()) - before).norm());
+        if slides {
+            let expected = speed.norm() + 0.5 * G * (angle.sin() - 0.5 * angle.cos());
+            assert!((way / expected - 1.0).abs() < 0.05, "{way} m for {expected} m");
+        } else {
+            assert!(way < 1e-3, "creeps by {way} m in a second");
+        }
+    }
+}
+
+/// Draped over a box it hangs down its sides, comes to rest, crosses nothing, and the box carries all of it.
+#[test]
+fn cloth_drapes_over_a_box() {
+    let parameters = Parameters { fabric: Fabric::cotton(), ..Parameters::default() };
+    let mut cloth = ImplicitCloth::with_parameters("drape", flat(24, 0.6, 0.16), parameters).unwrap();
+    let table = Mesh::cuboid([0.3, 0.3, 0.3]).unwrap();
+    cloth.follow(vec![obstacle(&table, 0.4)]).unwrap();
+    let motion = still(V3::zeros(), UnitQuaternion::from_scaled_axis(V3::y() * 0.3));
+    let mut impulse = 0.0;
+    for k in 0..300 {
+        let report = step(&mut cloth, &motion);
+        assert!(report.notes.is_empty(), "{:?}", report.notes);
+        if k >= 240 {
+            impulse += report.reactions.iter().map(|reaction| reaction.impulse.linear[1]).sum::<f64>();
+        }
+    }
+    let weight = cloth.masses().iter().sum::<f64>() * G;
+    let mean = cloth.velocities().iter().map(|v| v.norm()).sum::<f64>() / 625.0;
+    assert!(mean < 2e-3, "mean speed {mean} m/s");
+    // Under its own weight it stretches by less than a hundredth, around the corners too.
+    assert!(cloth.stretch() < 0.01, "{}", cloth.stretch());
+    assert!((impulse / -weight - 1.0).abs() < 0.02, "{impulse} N s of {weight} N in a second");
+    assert!(cloth.positions().iter().map(|x| x.y).fold(1.0, f64::min) < -0.02);
+}
