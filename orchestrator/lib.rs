@@ -21,6 +21,8 @@ mod worker;
 pub use engine::WindowReport;
 pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
+#[cfg(feature = "implicit-cloth")]
+pub use partita_implicit_cloth as implicit_cloth;
 #[cfg(feature = "particles")]
 pub use partita_particles as particles;
 #[cfg(feature = "rigid")]
@@ -36,6 +38,8 @@ pub use snapshot::{RunSnapshot, WindowInputs};
 /// All that a scene needs.
 pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
+    #[cfg(feature = "implicit-cloth")]
+    pub use partita_implicit_cloth::{Fabric, ImplicitCloth};
     #[cfg(feature = "particles")]
     pub use partita_particles::{Emitter, Integration, Particles};
     #[cfg(feature = "rigid")]

@@ -53,8 +53,6 @@ pub(crate) struct Problem<'a> {
     pub targets: &'a [V3],
     /// Loads and gravity `[N]`.
     pub forces: &'a [V3],
-    /// Of contacts that are closed `[N/m]`.
-    pub contact_stiffness: f64,
 }
 
 /// Memory of a step.
@@ -119,8 +117,12 @@ pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut
         }
         // A turn has no strain rate half-way; methods of second order need rates where they need all else.
         memory.middle.clone_from(&memory.at);
-        if !matches!(parameters.integrator, Integrator::Bdf2 | Integrator::Midpoint) {
-            memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
+        match parameters.integrator {
+            Integrator::Bdf2 | Integrator::Midpoint => {}
+            Integrator::SemiImplicit { .. } => memory.middle.iter_mut().zip(v).for_each(|(middle, v)| *middle += h * v),
+            Integrator::Linearised | Integrator::BackwardEuler => {
+                memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
+            }
         }
         linearise(sheet, parameters, matrix, memory, h);
         begin_solve(problem, memory);
@@ -187,7 +189,7 @@ fn solve(
             let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
             link.force = link.force_after(&way);
             if round < ROUNDS {
-                changed += usize::from(link.turn_out(problem.contact_stiffness, &way, scheme.h));
+                changed += usize::from(link.turn_out(&way, scheme.h));
             }
         }
         if changed == 0 {

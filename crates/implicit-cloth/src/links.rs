@@ -27,12 +27,17 @@ const CHANGE: f64 = 1.01;
 /// left for [`partita_contact`] to mend.
 const AHEAD: f64 = 0.15;
 
+/// From which cosine between pushes on they are opposite `[-]`.
+const OPPOSITE: f64 = -0.3;
+
 /// A contact.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub near: Near,
     /// How far apart they are beyond where they begin to push `[m]`.
     gap: f64,
+    /// k where it is closed `[N/m]`.
+    stiffness: f64,
     /// How much too near they were found last `[m]`.
     lack: f64,
     /// Along the normal, 0 where it is open, and across it `[N/m]`.
@@ -46,9 +51,10 @@ impl Link {
     /// As it seems to be at the begin: closed where it is too near, sliding as the cloth did before.
     pub fn new(near: &Near, stiffness: f64, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
-        let mut link = Self { near: *near, gap, lack: 0.0, normal: 0.0, tangential: 0.0, force: V3::zeros() };
+        let mut link =
+            Self { near: *near, gap, stiffness, lack: 0.0, normal: 0.0, tangential: 0.0, force: V3::zeros() };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
-        link.adapt(stiffness, -gap, &way, dt);
+        link.adapt(-gap, &way, dt);
         link
     }
 
@@ -87,12 +93,12 @@ impl Link {
     }
 
     /// To the way that it turned out to go in `dt`; whether that changes it much.
-    pub fn turn_out(&mut self, stiffness: f64, way: &V3, dt: f64) -> bool {
-        self.adapt(stiffness, -self.gap - self.near.normal.dot(way), way, dt)
+    pub fn turn_out(&mut self, way: &V3, dt: f64) -> bool {
+        self.adapt(-self.gap - self.near.normal.dot(way), way, dt)
     }
 
     /// To how much too near its features are, and a way in `dt`.
-    fn adapt(&mut self, stiffness: f64, lack: f64, way: &V3, dt: f64) -> bool {
+    fn adapt(&mut self, lack: f64, way: &V3, dt: f64) -> bool {
         let before = (self.normal, self.tangential);
         if lack <= 0.0 {
             (self.normal, self.tangential) = (0.0, 0.0);
@@ -101,9 +107,31 @@ impl Link {
         let across = (way - self.near.normal.dot(way) * self.near.normal).norm();
         // Where pushes go to and fro between contacts, friction goes by the lesser, lest it be more than any of them allows.
         let lesser = if before.0 > 0.0 { lack.min(self.lack) } else { lack };
+        let stiffness = self.stiffness;
         let friction = self.near.friction * stiffness * lesser / across.max(CREEP * dt);
         self.lack = lack;
         (self.normal, self.tangential) = (stiffness, friction.min(stiffness));
         before.0 == 0.0 || self.tangential > CHANGE * before.1 || self.tangential < before.1 / CHANGE
     }
+}
+
+/// Which links have a vertex that obstacles push from opposite sides: it is between them, and they would feel each other through
+/// a spring as stiff as cloth that is stretched, though they may touch each other beside it.
+pub(crate) fn pinched(near: &[Near], vertices: usize) -> Vec<bool> {
+    let mut first = vec![V3::zeros(); vertices];
+    let mut between = vec![false; vertices];
+    let parts = |near: &Near| {
+        let all = near.pair.vertices.map(|v| v as usize).into_iter().zip(near.weights);
+        all.filter(move |(v, c)| *v < vertices && *c != 0.0)
+    };
+    for near in near.iter().filter(|near| near.obstacle.is_some()) {
+        for (v, c) in parts(near) {
+            let push = c.signum() * near.normal;
+            if first[v] == V3::zeros() {
+                first[v] = push;
+            }
+            between[v] |= push.dot(&first[v]) < OPPOSITE;
+        }
+    }
+    near.iter().map(|near| near.obstacle.is_some() && parts(near).any(|(v, _)| between[v])).collect()
 }

@@ -55,7 +55,7 @@ pub struct Parameters {
     /// The same along the surface: friction of air that flows along a triangle `[kg/m³]`. Default 0.
     pub skin_drag: f64,
     /// Left over of the equations where the solver stops, relative to the begin [-], and change of velocities where Newton's
-    /// steps end, relative to 1 m/s and the fastest. Default 1e-5.
+    /// steps end, relative to 1 m/s and the fastest. Default 1e-3.
     pub tolerance: f64,
     /// Iterations after which the solver stops anyway, and says so [-]. Default 1000.
     pub max_iterations: u32,
@@ -75,7 +75,7 @@ impl Default for Parameters {
             wind: [0.0; 3],
             drag: 0.0,
             skin_drag: 0.0,
-            tolerance: 1e-5,
+            tolerance: 1e-3,
             max_iterations: 1000,
             preconditioner: Preconditioner::default(),
             max_stretch: 0.1,

@@ -10,7 +10,7 @@ use crate::{
     ImplicitCloth, Integrator,
     blocks::Blocks,
     integrate::{Memory, Problem, integrate},
-    links::Link,
+    links::{Link, pinched},
     obstacles::Points,
     solve::Constraint,
     state::State,
@@ -158,7 +158,16 @@ impl ImplicitCloth {
         memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
         contacts.find_near(&next.contact, &step, &memory.x, near).map_err(not_apart)?;
         links.clear();
-        links.extend(near.iter().map(|near| Link::new(near, stiffness, &next.velocities, dt)));
+        let masses = &self.sheet.masses;
+        let soft = |near: &Near| {
+            let parts = near.pair.vertices.iter().zip(near.weights).filter(|(v, _)| (**v as usize) < masses.len());
+            1.0 / (parts.map(|(v, c)| c * c / masses[*v as usize]).sum::<f64>() * dt * dt)
+        };
+        let pinched = pinched(near, masses.len());
+        links.extend(near.iter().zip(pinched).map(|(near, pinched)| {
+            let stiffness = if pinched { stiffness.min(soft(near)) } else { stiffness };
+            Link::new(near, stiffness, &next.velocities, dt)
+        }));
         Ok(())
     }
 
@@ -169,10 +178,9 @@ impl ImplicitCloth {
     }
 
     fn integrate(&mut self, dt: f64, report: &mut StepReport) {
-        let contact_stiffness = self.contact_stiffness();
         let Work { matrix, memory, next, constraints, targets, forces, links, .. } = &mut self.work;
         let (sheet, parameters) = (&self.sheet, &self.parameters);
-        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces, contact_stiffness };
+        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces };
         let ended = integrate(&problem, matrix, memory, links);
         report.iterations += ended.solved.iterations;
         let tolerance = self.parameters.tolerance;
