@@ -12,7 +12,8 @@
 //! they do is given. An obstacle that turns does so in chords, in so many intervals that none leaves its arc by more than a
 //! fifth of the thickness; at the end of each it is where it has to be. Where impulses do not keep all apart over an
 //! interval it is quartered, twice at most (once where there are five intervals or more, not where there are 65), which makes
-//! ways short against gaps; only then does anything move as one. Pairs are found in `broad.rs` and `ccd.rs`, impulses in
+//! ways short against gaps; only then does anything move as one. What is told of impulses is relieved of what contacts only
+//! do to each other (`relieve.rs`). Pairs are found in `broad.rs` and `ccd.rs`, impulses in
 //! `respond.rs` and `torque.rs`; `sides.rs` and `inside.rs` know what is out of an obstacle and what is in it.
 
 use std::time::Instant;
@@ -360,7 +361,8 @@ impl Contacts {
 
     /// Impulses of the contacts of an interval, on the surface and on obstacles.
     fn sum_impulses(&mut self, dt: f64) {
-        let contacts = std::mem::take(&mut self.work.contacts);
+        let mut contacts = std::mem::take(&mut self.work.contacts);
+        self.relieve(&mut contacts);
         for Contact { pair, obstacle, weights, n, push, drag, .. } in &contacts {
             self.add_impulses(&pair.vertices, weights, &((*push * n + drag) / dt), *obstacle);
         }

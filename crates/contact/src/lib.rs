@@ -81,6 +81,7 @@ mod near;
 mod obstacle;
 mod parameters;
 mod place;
+mod relieve;
 mod repel;
 mod report;
 mod respond;
