@@ -152,9 +152,7 @@ pub(crate) struct Work {
     pub above: Vec<u32>,
     pub groups: Vec<Group>,
     pub turned: Vec<V3>,
-    /// How much of the step is looked at, what a pair of tiny gap has to keep of that, and how much of what it is too near by
-    /// it parts `[-]`.
-    pub part: f64,
+    /// What a pair of tiny gap has to keep of it in a part of the step, and how much of what it is too near by it parts `[-]`.
     pub kept: f64,
     pub parting: f64,
     /// Rounds of impacts that the step may still take.
@@ -274,9 +272,9 @@ impl Contacts {
     ) -> Result<bool, ContactError> {
         let mut clock = Instant::now();
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
-        self.work.part = part[1] - part[0];
-        self.work.kept = 0.5_f64.powf(self.work.part);
-        self.work.parting = (PARTING[0] * self.work.part).min(PARTING[1] * dt);
+        let share = part[1] - part[0];
+        self.work.kept = 0.5_f64.powf(share);
+        self.work.parting = (PARTING[0] * share).min(PARTING[1] * dt);
         self.place(paths, part, dt);
         self.search(true)?;
         self.find_crossings(state, report);
@@ -341,6 +339,14 @@ impl Contacts {
         let n = self.features.vertices() as u32;
         let other = vertices.iter().find(|&&v| v >= n)?;
         Some(self.work.owner[(other - n) as usize])
+    }
+
+    /// What the surface is made of that vertices are of, and the number of its first.
+    pub(crate) fn surface_of(&self, vertices: &[u32]) -> (&Features, u32) {
+        match self.owner(vertices) {
+            Some(number) => (&self.obstacles[number as usize].1.features, self.work.first[number as usize]),
+            None => (&self.features, 0),
+        }
     }
 
     pub(crate) fn meeting(&self, obstacle: Option<u32>) -> Meeting {

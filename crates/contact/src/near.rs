@@ -52,7 +52,6 @@ impl Contacts {
         state.check(self)?;
         self.start(step, end);
         self.work.margin = state.margin;
-        self.work.part = 1.0;
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.search(true)?;
         let mut state = state.clone();
@@ -110,10 +109,7 @@ impl Contacts {
 
     /// Whether all triangles around an edge or a vertex lead away from a direction.
     fn leads_away(&self, place: &[u32], towards: &V3) -> bool {
-        let (features, first) = match self.owner(place) {
-            Some(number) => (&self.obstacles[number as usize].1.features, self.work.first[number as usize]),
-            None => (&self.features, 0),
-        };
+        let (features, first) = self.surface_of(place);
         let x = |v: u32| self.work.x[(v + first) as usize];
         let away = |way: V3| way.dot(towards) <= ASKEW * way.norm() * towards.norm();
         match *place {

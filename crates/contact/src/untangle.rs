@@ -22,8 +22,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Features, Report, Shape, State, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind,
-    respond::most_push,
+    Report, Shape, State, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind, respond::most_push,
 };
 
 type V3 = Vector3<f64>;
@@ -148,7 +147,7 @@ impl Contacts {
             of.map(|k| weights[k] * weights[k] * self.work.w.get(vertices[k] as usize).unwrap_or(&0.0)).sum()
         };
         let (one, other) = (mobility(0..2), mobility(2..5));
-        let leaving = self.contour([vertices[0], vertices[1]], obstacle, &normal);
+        let leaving = self.contour([vertices[0], vertices[1]], &normal);
         let way = shortening(&(x[1] - x[0]), &normal, &leaving, one / (one + other));
         let size = way.norm();
         let known = size > 0.0 && size.is_finite();
@@ -160,14 +159,8 @@ impl Contacts {
     }
 
     /// R: how the contour leaves a crossing with a triangle of such a normal, along the triangles at the edge.
-    fn contour(&self, edge: [u32; 2], obstacle: Option<u32>, normal: &V3) -> V3 {
-        let cloth = self.features.vertices() as u32;
-        let (features, first): (&Features, u32) = match obstacle {
-            Some(number) if edge[0] >= cloth => {
-                (&self.obstacles[number as usize].1.features, self.work.first[number as usize])
-            }
-            _ => (&self.features, 0),
-        };
+    fn contour(&self, edge: [u32; 2], normal: &V3) -> V3 {
+        let (features, first) = self.surface_of(&edge);
         let x = |v: u32| self.work.x[(v + first) as usize];
         let [p, q] = edge.map(|v| v - first);
         let along = x(q) - x(p);

@@ -60,8 +60,7 @@ impl Link {
 
     /// The parts of it that are cloth, among so many vertices: places, vertices, weights.
     pub fn parts(&self, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
-        let all = self.near.pair.vertices.map(|v| v as usize).into_iter().zip(self.near.weights);
-        all.filter(move |(v, c)| *v < vertices && *c != 0.0)
+        cloth_parts(&self.near, vertices)
     }
 
     pub fn sum(&self, of: impl Fn(usize) -> V3, vertices: usize) -> V3 {
@@ -115,17 +114,19 @@ impl Link {
     }
 }
 
+/// Of what is near, the parts that are cloth, among so many vertices: vertices and weights.
+pub(crate) fn cloth_parts(near: &Near, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
+    let all = near.pair.vertices.map(|v| v as usize).into_iter().zip(near.weights);
+    all.filter(move |(v, c)| *v < vertices && *c != 0.0)
+}
+
 /// Which links have a vertex that obstacles push from opposite sides: it is between them, and they would feel each other through
 /// a spring as stiff as cloth that is stretched, though they may touch each other beside it.
 pub(crate) fn pinched(near: &[Near], vertices: usize) -> Vec<bool> {
     let mut first = vec![V3::zeros(); vertices];
     let mut between = vec![false; vertices];
-    let parts = |near: &Near| {
-        let all = near.pair.vertices.map(|v| v as usize).into_iter().zip(near.weights);
-        all.filter(move |(v, c)| *v < vertices && *c != 0.0)
-    };
     for near in near.iter().filter(|near| near.obstacle.is_some()) {
-        for (v, c) in parts(near) {
+        for (v, c) in cloth_parts(near, vertices) {
             let push = c.signum() * near.normal;
             if first[v] == V3::zeros() {
                 first[v] = push;
@@ -133,5 +134,5 @@ pub(crate) fn pinched(near: &[Near], vertices: usize) -> Vec<bool> {
             between[v] |= push.dot(&first[v]) < OPPOSITE;
         }
     }
-    near.iter().map(|near| near.obstacle.is_some() && parts(near).any(|(v, _)| between[v])).collect()
+    near.iter().map(|near| near.obstacle.is_some() && cloth_parts(near, vertices).any(|(v, _)| between[v])).collect()
 }

@@ -10,7 +10,7 @@ use crate::{
     ImplicitCloth, Integrator,
     blocks::Blocks,
     integrate::{Memory, Problem, integrate},
-    links::{Link, pinched},
+    links::{Link, cloth_parts, pinched},
     obstacles::Points,
     solve::Constraint,
     state::State,
@@ -160,8 +160,7 @@ impl ImplicitCloth {
         links.clear();
         let masses = &self.sheet.masses;
         let soft = |near: &Near| {
-            let parts = near.pair.vertices.iter().zip(near.weights).filter(|(v, _)| (**v as usize) < masses.len());
-            1.0 / (parts.map(|(v, c)| c * c / masses[*v as usize]).sum::<f64>() * dt * dt)
+            1.0 / (cloth_parts(near, masses.len()).map(|(v, c)| c * c / masses[v]).sum::<f64>() * dt * dt)
         };
         let pinched = pinched(near, masses.len());
         links.extend(near.iter().zip(pinched).map(|(near, pinched)| {
