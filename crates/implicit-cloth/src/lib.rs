@@ -133,6 +133,7 @@ impl ImplicitCloth {
             memory: Default::default(),
             contacts: contacts(&mesh, &parameters, vec![])?,
             inverse_masses: vec![],
+            begin: State::default(),
             next: State::default(),
             constraints: vec![],
             targets: vec![],
