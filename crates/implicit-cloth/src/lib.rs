@@ -17,6 +17,7 @@
 //! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
 
 mod blocks;
+mod cut;
 #[cfg(test)]
 mod derivatives;
 mod fabric;
@@ -44,6 +45,7 @@ use partita_simulator::{
     SimulatorError, Snapshot, StepReport, Surface, check_guides, check_vector,
 };
 
+use cut::Cut;
 pub use fabric::Fabric;
 pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};
@@ -57,9 +59,9 @@ type V3 = Vector3<f64>;
 pub struct ImplicitCloth {
     name: String,
     parameters: Parameters,
-    /// The mesh at rest, and the direction of the warp in it.
+    /// Topology, and where vertices are at first.
     mesh: Mesh,
-    warp: [f64; 3],
+    cut: Cut,
     pins: Vec<u32>,
     sheet: Sheet,
     table: HandleTable,
@@ -110,8 +112,8 @@ impl ImplicitCloth {
     /// A parameter is wrong, or a triangle has no area.
     pub fn with_parameters(name: &str, mesh: Mesh, parameters: Parameters) -> Result<Self, SimulatorError> {
         parameters.check()?;
-        let warp = [1.0, 0.0, 0.0];
-        let (sheet, matrix) = Sheet::new(&mesh, &parameters.fabric, V3::from(warp))?;
+        let cut = Cut::as_mesh();
+        let (sheet, matrix) = Sheet::new(&mesh, &parameters.fabric, &cut)?;
         let n = mesh.vertices().len();
         let mut table = HandleTable::new("implicit-cloth", name);
         let first = table.add("vertices", Kind::Point, n as u32)?;
@@ -149,7 +151,7 @@ impl ImplicitCloth {
             places: (0..n as u32).map(Place::vertex).collect(),
             parameters,
             mesh,
-            warp,
+            cut,
             pins: vec![],
             sheet,
             table,
@@ -209,21 +211,6 @@ impl ImplicitCloth {
         Ok(values.iter().map(|&x| x.into()).collect())
     }
 
-    /// Turns the warp: along `warp` as far as that lies in a triangle's plane.
-    ///
-    /// # Errors
-    /// It is no direction, or there was a step.
-    pub fn with_warp(mut self, warp: [f64; 3]) -> Result<Self, SimulatorError> {
-        self.not_started("warp")?;
-        let direction = V3::from(warp);
-        if !direction.norm().is_normal() {
-            return Err(SimulatorError::refused("warp", format!("{warp:?}"), "a direction: finite, not 0"));
-        }
-        (self.sheet, self.work.matrix) = Sheet::new(&self.mesh, &self.parameters.fabric, direction.normalize())?;
-        self.warp = warp;
-        Ok(self)
-    }
-
     fn not_started(&self, thing: &str) -> Result<(), SimulatorError> {
         if self.state.time == 0.0 {
             return Ok(());
@@ -270,7 +257,7 @@ impl ImplicitCloth {
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
             let mesh = (self.mesh.positions(), self.mesh.triangles());
-            Identity::new(&self.table, &(&self.parameters, mesh, self.warp, &self.pins, &self.table, &self.guides))
+            Identity::new(&self.table, &(&self.parameters, mesh, &self.cut, &self.pins, &self.table, &self.guides))
         })
     }
 }
