@@ -27,6 +27,8 @@ mod links;
 mod membrane;
 mod obstacles;
 mod parameters;
+mod pins;
+mod points;
 mod sheet;
 mod solve;
 mod state;
@@ -49,6 +51,8 @@ use cut::Cut;
 pub use fabric::Fabric;
 pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};
+use pins::Hand;
+use points::Place;
 use sheet::Sheet;
 use state::State;
 use step::Work;
@@ -63,6 +67,7 @@ pub struct ImplicitCloth {
     mesh: Mesh,
     cut: Cut,
     pins: Vec<u32>,
+    hands: Vec<Hand>,
     sheet: Sheet,
     table: HandleTable,
     /// Of each handle.
@@ -73,28 +78,6 @@ pub struct ImplicitCloth {
     work: Work,
     /// Hash of what the state takes for granted, when it has been asked for.
     identity: OnceLock<Identity>,
-}
-
-/// A vertex, or a place within a triangle.
-#[derive(Clone, Copy)]
-struct Place {
-    vertices: [u32; 3],
-    weights: [f64; 3],
-}
-
-impl Place {
-    fn vertex(v: u32) -> Self {
-        Self { vertices: [v; 3], weights: [1.0, 0.0, 0.0] }
-    }
-
-    fn parts(&self) -> impl Iterator<Item = (usize, f64)> {
-        let all = self.vertices.map(|v| v as usize).into_iter().zip(self.weights);
-        all.filter(|(_, weight)| *weight != 0.0)
-    }
-
-    fn of(&self, values: &[V3]) -> V3 {
-        self.parts().map(|(v, weight)| weight * values[v]).sum()
-    }
 }
 
 impl ImplicitCloth {
@@ -136,6 +119,7 @@ impl ImplicitCloth {
             contacts: contacts(&mesh, &parameters, vec![])?,
             inverse_masses: vec![],
             next: State::default(),
+            held: vec![],
             constraints: vec![],
             targets: vec![],
             loads: vec![],
@@ -153,6 +137,7 @@ impl ImplicitCloth {
             mesh,
             cut,
             pins: vec![],
+            hands: vec![],
             sheet,
             table,
             surfaces: vec![Arc::new(surface)],
@@ -163,32 +148,14 @@ impl ImplicitCloth {
         })
     }
 
-    /// Holds vertices where they are.
-    ///
-    /// # Errors
-    /// Names one that does not exist, or that there was a step.
-    pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
-        self.not_started("pins")?;
-        if !self.guides.is_empty() {
-            return Err(SimulatorError::refused("pins", "guides", "pins before guides"));
-        }
-        let n = self.sheet.masses.len();
-        if let Some(v) = vertices.iter().find(|v| **v as usize >= n) {
-            return Err(SimulatorError::refused("pin", format!("vertex {v}"), format!("one of {n} vertices")));
-        }
-        self.pins.extend(vertices);
-        self.pins.sort_unstable();
-        self.pins.dedup();
-        self.identity = OnceLock::new();
-        Ok(())
-    }
-
     /// Begins with vertices elsewhere than at rest `[m]`.
     ///
     /// # Errors
     /// There are more or fewer than vertices, a number is not finite, or there was a step.
     pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
         self.state.positions = self.begin_with("positions [m]", positions)?;
+        self.hands.iter_mut().try_for_each(|hand| hand.take_hold(&self.state.positions))?;
+        Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
         Ok(self)
     }
 
@@ -217,11 +184,6 @@ impl ImplicitCloth {
         }
         let found = format!("time {} s", self.state.time);
         Err(SimulatorError::refused(thing, found, "to be set before the first step"))
-    }
-
-    /// Handle of a vertex. If there is no such vertex, whoever uses the handle says so.
-    pub fn vertex(&self, number: u32) -> HandleId {
-        self.table.handle(number)
     }
 
     /// Positions `[m]`, one a vertex.
@@ -256,8 +218,10 @@ impl ImplicitCloth {
 
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
-            let mesh = (self.mesh.positions(), self.mesh.triangles());
-            Identity::new(&self.table, &(&self.parameters, mesh, &self.cut, &self.pins, &self.table, &self.guides))
+            let mesh = (self.mesh.positions(), self.mesh.triangles(), &self.cut);
+            let hands: Vec<_> = self.hands.iter().map(|hand| (&hand.name, &hand.vertices, &hand.places)).collect();
+            let handles = (&self.table, &self.places, &self.guides);
+            Identity::new(&self.table, &(&self.parameters, mesh, &self.pins, hands, handles))
         })
     }
 }
@@ -325,9 +289,9 @@ impl Simulator for ImplicitCloth {
         let vertices = self.sheet.masses.len();
         for (number, guide) in guides.iter().enumerate() {
             let Guide::Attachment { own } = guide else { continue };
-            if own.index as usize >= vertices || self.pins.contains(&own.index) {
+            if own.index as usize >= vertices || self.holds(own.index) {
                 let found = format!("an attachment of {}", self.table.describe(*own));
-                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not pinned"));
+                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not held"));
             }
         }
         let (numbers, obstacles) =
