@@ -16,6 +16,7 @@
 //! [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who
 //! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
 
+mod air;
 mod blocks;
 mod cut;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use partita_mesh::Mesh;
 use partita_simulator::SimulatorError;
 
 use crate::{
-    Fabric, Parameters,
+    Fabric,
     blocks::Blocks,
     cut::Cut,
     hinge::{self, Hinge},
@@ -185,26 +185,6 @@ impl Sheet {
             sum += fabric.bend_damping * hinge.stiffness * fast * fast;
         }
         sum
-    }
-
-    /// Of the air, added to `out` `[N]`: ½ ρ A |u_n| u_n n of what blows through a triangle, and the same of what flows along.
-    pub fn wind(&self, x: &[V3], v: &[V3], parameters: &Parameters, out: &mut [V3]) {
-        let wind = V3::from(parameters.wind);
-        if parameters.drag == 0.0 && parameters.skin_drag == 0.0 {
-            return;
-        }
-        for t in &self.triangles {
-            let [a, b, c] = t.vertices.map(|i| i as usize);
-            let area = 0.5 * (x[b] - x[a]).cross(&(x[c] - x[a]));
-            let Some(n) = area.try_normalize(0.0) else { continue };
-            let u = wind - (v[a] + v[b] + v[c]) / 3.0;
-            let through = n.dot(&u) * n;
-            let along = u - through;
-            let force = parameters.drag * through.norm() * through + parameters.skin_drag * along.norm() * along;
-            for i in [a, b, c] {
-                out[i] += area.norm() / 6.0 * force;
-            }
-        }
     }
 
     /// The largest strain of an edge that is longer than at rest `[-]`.
