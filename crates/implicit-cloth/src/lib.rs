@@ -11,16 +11,19 @@
 //! | `-∂f/∂x`       | stiffness                              | N/m   |
 //! | `K Δẏ - f`     | `impulses` (\[PD97\] section 4.3)        | N s   |
 //!
-//! A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`, `sheet.rs`), solves for the
-//! change of velocity with what pins and attachments give (`integrate.rs`, `solve.rs`), and hands the way to
-//! [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who
-//! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
+//! Cloth is cut from any triangle mesh (`cut.rs`), held by pins and hands (`pins.rs`), and has vertices and points within triangles
+//! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`,
+//! `sheet.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
+//! and attachments give (`integrate.rs`, `solve.rs`), and hands the way to [`partita_contact`], which lets nothing pass through
+//! anything. What it took to hold and to stop the cloth is told to who holds and stops it. Start at [`ImplicitCloth`], then
+//! `step.rs`.
 
 mod air;
 mod blocks;
 mod cut;
 #[cfg(test)]
-mod derivatives;
+mod definite;
+mod element;
 mod fabric;
 mod hinge;
 mod integrate;
@@ -49,6 +52,7 @@ use partita_simulator::{
 };
 
 use cut::Cut;
+pub use element::Element;
 pub use fabric::Fabric;
 pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};

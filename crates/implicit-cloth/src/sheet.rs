@@ -19,7 +19,7 @@ type M3 = Matrix3<f64>;
 pub(crate) struct Sheet {
     pub triangles: Vec<Triangle>,
     pub hinges: Vec<Hinge>,
-    density: Density,
+    pub density: Density,
     /// `[kg]`
     pub masses: Vec<f64>,
     /// Ends of all edges, and their lengths at rest `[m]`.
