@@ -1,11 +1,17 @@
 //! Energy of bending: of two triangles about their common edge.
 //!
 //! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998, section 4.4 (the angle as condition).
-//! \[GHDS03\] E. Grinspun, A. Hirani, M. Desbrun, P. Schröder: Discrete Shells. SCA 2003 (its weight, angles at rest).
+//! \[GHDS03\] E. Grinspun, A. Hirani, M. Desbrun, P. Schröder: Discrete Shells. SCA 2003 (weights, angles at rest).
 //!
-//!   E = ½ k (θ - θ₀)²,   k = 3 D |e|² / (A₁ + A₂),
+//!   E = ½ k (θ - θ₀)²,   k = D |e|² / (A₁ + A₂),
 //!
-//! with flexural rigidity D `[N m]`, and length of the edge and areas at rest: the angle belongs to a third of both areas.
+//! with flexural rigidity D `[N m]`, and length of the edge and areas at rest. A sheet that is bent to a curvature κ along
+//! parallel edges has angles θ = κ (A₁ + A₂)/|e| there and none at others, so that E = ½ D κ² (A₁ + A₂) is what a plate has. The
+//! same holds for a mesh of equilateral triangles and any axis; one of halved squares is half as stiff again about their
+//! diagonals. That is as long as vertices follow the bend: where diagonals alternate they may give way beside it, after which a
+//! sheet has 5/6 of D.
+//!
+//! Different from \[GHDS03\], whose weight is thrice that, beside a stiffness which is not measured of a plate.
 //!
 //! The angle's derivatives, where vertices 0 and 1 are the edge e, 2 and 3 the corners opposite on its left and right. N = e × (x2 -
 //! x0) and M = (x3 - x0) × e are normals of the triangles, s and t say how far along the edge the corners' feet are:

@@ -11,14 +11,19 @@
 //! | `-∂f/∂x`       | stiffness                              | N/m   |
 //! | `K Δẏ - f`     | `impulses` (\[PD97\] section 4.3)        | N s   |
 //!
-//! A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`, `sheet.rs`), solves for the
-//! change of velocity with what pins and attachments give (`integrate.rs`, `solve.rs`), and hands the way to
-//! [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who
-//! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
+//! Cloth is cut from any triangle mesh (`cut.rs`), held by pins and hands (`pins.rs`), and has vertices and points within triangles
+//! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`,
+//! `sheet.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
+//! and attachments give (`integrate.rs`, `solve.rs`), and hands the way to [`partita_contact`], which lets nothing pass through
+//! anything. What it took to hold and to stop the cloth is told to who holds and stops it. Start at [`ImplicitCloth`], then
+//! `step.rs`.
 
+mod air;
 mod blocks;
+mod cut;
 #[cfg(test)]
-mod derivatives;
+mod definite;
+mod element;
 mod fabric;
 mod hinge;
 mod integrate;
@@ -26,6 +31,8 @@ mod links;
 mod membrane;
 mod obstacles;
 mod parameters;
+mod pins;
+mod points;
 mod sheet;
 mod solve;
 mod state;
@@ -44,9 +51,13 @@ use partita_simulator::{
     SimulatorError, Snapshot, StepReport, Surface, check_guides, check_vector,
 };
 
+use cut::Cut;
+pub use element::Element;
 pub use fabric::Fabric;
 pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};
+use pins::Hand;
+use points::Place;
 use sheet::Sheet;
 use state::State;
 use step::Work;
@@ -57,10 +68,11 @@ type V3 = Vector3<f64>;
 pub struct ImplicitCloth {
     name: String,
     parameters: Parameters,
-    /// The mesh at rest, and the direction of the warp in it.
+    /// Topology, and where vertices are at first.
     mesh: Mesh,
-    warp: [f64; 3],
+    cut: Cut,
     pins: Vec<u32>,
+    hands: Vec<Hand>,
     sheet: Sheet,
     table: HandleTable,
     /// Of each handle.
@@ -71,28 +83,6 @@ pub struct ImplicitCloth {
     work: Work,
     /// Hash of what the state takes for granted, when it has been asked for.
     identity: OnceLock<Identity>,
-}
-
-/// A vertex, or a place within a triangle.
-#[derive(Clone, Copy)]
-struct Place {
-    vertices: [u32; 3],
-    weights: [f64; 3],
-}
-
-impl Place {
-    fn vertex(v: u32) -> Self {
-        Self { vertices: [v; 3], weights: [1.0, 0.0, 0.0] }
-    }
-
-    fn parts(&self) -> impl Iterator<Item = (usize, f64)> {
-        let all = self.vertices.map(|v| v as usize).into_iter().zip(self.weights);
-        all.filter(|(_, weight)| *weight != 0.0)
-    }
-
-    fn of(&self, values: &[V3]) -> V3 {
-        self.parts().map(|(v, weight)| weight * values[v]).sum()
-    }
 }
 
 impl ImplicitCloth {
@@ -110,8 +100,8 @@ impl ImplicitCloth {
     /// A parameter is wrong, or a triangle has no area.
     pub fn with_parameters(name: &str, mesh: Mesh, parameters: Parameters) -> Result<Self, SimulatorError> {
         parameters.check()?;
-        let warp = [1.0, 0.0, 0.0];
-        let (sheet, matrix) = Sheet::new(&mesh, &parameters.fabric, V3::from(warp))?;
+        let cut = Cut::as_mesh();
+        let (sheet, matrix) = Sheet::new(&mesh, &parameters.fabric, &cut)?;
         let n = mesh.vertices().len();
         let mut table = HandleTable::new("implicit-cloth", name);
         let first = table.add("vertices", Kind::Point, n as u32)?;
@@ -135,6 +125,7 @@ impl ImplicitCloth {
             inverse_masses: vec![],
             begin: State::default(),
             next: State::default(),
+            held: vec![],
             constraints: vec![],
             targets: vec![],
             loads: vec![],
@@ -150,8 +141,9 @@ impl ImplicitCloth {
             places: (0..n as u32).map(Place::vertex).collect(),
             parameters,
             mesh,
-            warp,
+            cut,
             pins: vec![],
+            hands: vec![],
             sheet,
             table,
             surfaces: vec![Arc::new(surface)],
@@ -162,32 +154,14 @@ impl ImplicitCloth {
         })
     }
 
-    /// Holds vertices where they are.
-    ///
-    /// # Errors
-    /// Names one that does not exist, or that there was a step.
-    pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
-        self.not_started("pins")?;
-        if !self.guides.is_empty() {
-            return Err(SimulatorError::refused("pins", "guides", "pins before guides"));
-        }
-        let n = self.sheet.masses.len();
-        if let Some(v) = vertices.iter().find(|v| **v as usize >= n) {
-            return Err(SimulatorError::refused("pin", format!("vertex {v}"), format!("one of {n} vertices")));
-        }
-        self.pins.extend(vertices);
-        self.pins.sort_unstable();
-        self.pins.dedup();
-        self.identity = OnceLock::new();
-        Ok(())
-    }
-
     /// Begins with vertices elsewhere than at rest `[m]`.
     ///
     /// # Errors
     /// There are more or fewer than vertices, a number is not finite, or there was a step.
     pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
         self.state.positions = self.begin_with("positions [m]", positions)?;
+        self.hands.iter_mut().try_for_each(|hand| hand.take_hold(&self.state.positions))?;
+        Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
         Ok(self)
     }
 
@@ -210,32 +184,12 @@ impl ImplicitCloth {
         Ok(values.iter().map(|&x| x.into()).collect())
     }
 
-    /// Turns the warp: along `warp` as far as that lies in a triangle's plane.
-    ///
-    /// # Errors
-    /// It is no direction, or there was a step.
-    pub fn with_warp(mut self, warp: [f64; 3]) -> Result<Self, SimulatorError> {
-        self.not_started("warp")?;
-        let direction = V3::from(warp);
-        if !direction.norm().is_normal() {
-            return Err(SimulatorError::refused("warp", format!("{warp:?}"), "a direction: finite, not 0"));
-        }
-        (self.sheet, self.work.matrix) = Sheet::new(&self.mesh, &self.parameters.fabric, direction.normalize())?;
-        self.warp = warp;
-        Ok(self)
-    }
-
     fn not_started(&self, thing: &str) -> Result<(), SimulatorError> {
         if self.state.time == 0.0 {
             return Ok(());
         }
         let found = format!("time {} s", self.state.time);
         Err(SimulatorError::refused(thing, found, "to be set before the first step"))
-    }
-
-    /// Handle of a vertex. If there is no such vertex, whoever uses the handle says so.
-    pub fn vertex(&self, number: u32) -> HandleId {
-        self.table.handle(number)
     }
 
     /// Positions `[m]`, one a vertex.
@@ -270,8 +224,10 @@ impl ImplicitCloth {
 
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
-            let mesh = (self.mesh.positions(), self.mesh.triangles());
-            Identity::new(&self.table, &(&self.parameters, mesh, self.warp, &self.pins, &self.table, &self.guides))
+            let mesh = (self.mesh.positions(), self.mesh.triangles(), &self.cut);
+            let hands: Vec<_> = self.hands.iter().map(|hand| (&hand.name, &hand.vertices, &hand.places)).collect();
+            let handles = (&self.table, &self.places, &self.guides);
+            Identity::new(&self.table, &(&self.parameters, mesh, &self.pins, hands, handles))
         })
     }
 }
@@ -339,9 +295,9 @@ impl Simulator for ImplicitCloth {
         let vertices = self.sheet.masses.len();
         for (number, guide) in guides.iter().enumerate() {
             let Guide::Attachment { own } = guide else { continue };
-            if own.index as usize >= vertices || self.pins.contains(&own.index) {
+            if own.index as usize >= vertices || self.holds(own.index) {
                 let found = format!("an attachment of {}", self.table.describe(*own));
-                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not pinned"));
+                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not held"));
             }
         }
         let (numbers, obstacles) =

@@ -3,7 +3,7 @@
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
-use crate::Fabric;
+use crate::{Fabric, ImplicitCloth};
 
 /// How velocities and positions advance.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -37,7 +37,8 @@ pub enum Preconditioner {
     IncompleteCholesky,
 }
 
-/// All parameters of [`crate::ImplicitCloth`], which has a consuming setter of the same name for each.
+/// All parameters of [`ImplicitCloth`], which has a consuming setter of the same name for each but the fabric, of which it is
+/// made. What is wrong with them is told by [`ImplicitCloth::checked`], or by the next step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parameters {
@@ -49,10 +50,14 @@ pub struct Parameters {
     pub gravity: [f64; 3],
     /// Velocity of the air `[m/s]`. Default 0.
     pub wind: [f64; 3],
-    /// Density of the air times drag coefficient: force against the air along a triangle's normal is half of it times area
-    /// times the square of the normal speed `[kg/m³]`. Default 0.
+    /// Density of the air times drag coefficient: force along the relative wind is half of it times the area that the wind sees
+    /// times the square of its speed `[kg/m³]`. Default 0.
     pub drag: f64,
-    /// The same along the surface: friction of air that flows along a triangle `[kg/m³]`. Default 0.
+    /// Density of the air times lift coefficient: force across the relative wind is half of it times area times sine and cosine
+    /// of the angle between wind and surface times the square of the speed `[kg/m³]`. Default 0.
+    pub lift: f64,
+    /// Density of the air times coefficient of skin friction: force along the surface is half of it times area times the square
+    /// of the speed along it `[kg/m³]`. Default 0.
     pub skin_drag: f64,
     /// Left over of the equations where the solver stops, relative to the begin [-], and change of velocities where Newton's
     /// steps end, relative to 1 m/s and the fastest. Default 1e-3.
@@ -74,6 +79,7 @@ impl Default for Parameters {
             gravity: [0.0, -9.81, 0.0],
             wind: [0.0; 3],
             drag: 0.0,
+            lift: 0.0,
             skin_drag: 0.0,
             tolerance: 1e-3,
             max_iterations: 1000,
@@ -98,11 +104,79 @@ impl Parameters {
         check_vector("gravity [m/s²]", self.gravity)?;
         check_vector("wind [m/s]", self.wind)?;
         check_not_negative("drag [kg/m³]", self.drag)?;
+        check_not_negative("lift [kg/m³]", self.lift)?;
         check_not_negative("skin_drag [kg/m³]", self.skin_drag)?;
         if !(1e-14..=0.1).contains(&self.tolerance) {
             return Err(SimulatorError::refused("tolerance [-]", self.tolerance, "from 1e-14 to 0.1"));
         }
         check_positive("max_iterations [-]", f64::from(self.max_iterations))?;
         check_positive("max_stretch [-]", self.max_stretch)
+    }
+}
+
+impl ImplicitCloth {
+    fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        change(&mut self.parameters);
+        self.identity = Default::default();
+        self
+    }
+
+    /// See [`Parameters::integrator`].
+    pub fn integrator(self, integrator: Integrator) -> Self {
+        self.set(|p| p.integrator = integrator)
+    }
+
+    /// See [`Parameters::gravity`] `[m/s²]`.
+    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+        self.set(|p| p.gravity = gravity)
+    }
+
+    /// See [`Parameters::wind`] `[m/s]`.
+    pub fn wind(self, wind: [f64; 3]) -> Self {
+        self.set(|p| p.wind = wind)
+    }
+
+    /// See [`Parameters::drag`] `[kg/m³]`.
+    pub fn drag(self, drag: f64) -> Self {
+        self.set(|p| p.drag = drag)
+    }
+
+    /// See [`Parameters::lift`] `[kg/m³]`.
+    pub fn lift(self, lift: f64) -> Self {
+        self.set(|p| p.lift = lift)
+    }
+
+    /// See [`Parameters::skin_drag`] `[kg/m³]`.
+    pub fn skin_drag(self, skin_drag: f64) -> Self {
+        self.set(|p| p.skin_drag = skin_drag)
+    }
+
+    /// See [`Parameters::tolerance`] [-].
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        self.set(|p| p.tolerance = tolerance)
+    }
+
+    /// See [`Parameters::max_iterations`] [-].
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.set(|p| p.max_iterations = max_iterations)
+    }
+
+    /// See [`Parameters::preconditioner`].
+    pub fn preconditioner(self, preconditioner: Preconditioner) -> Self {
+        self.set(|p| p.preconditioner = preconditioner)
+    }
+
+    /// See [`Parameters::max_stretch`] [-].
+    pub fn max_stretch(self, max_stretch: f64) -> Self {
+        self.set(|p| p.max_stretch = max_stretch)
+    }
+
+    /// The same, if all parameters are right.
+    ///
+    /// # Errors
+    /// Names the first that is wrong ([`Parameters::check`]).
+    pub fn checked(self) -> Result<Self, SimulatorError> {
+        self.parameters.check()?;
+        Ok(self)
     }
 }

@@ -5,8 +5,9 @@ use partita_mesh::Mesh;
 use partita_simulator::SimulatorError;
 
 use crate::{
-    Fabric, Parameters,
+    Fabric,
     blocks::Blocks,
+    cut::Cut,
     hinge::{self, Hinge},
     membrane::{Density, Triangle},
 };
@@ -18,7 +19,7 @@ type M3 = Matrix3<f64>;
 pub(crate) struct Sheet {
     pub triangles: Vec<Triangle>,
     pub hinges: Vec<Hinge>,
-    density: Density,
+    pub density: Density,
     /// `[kg]`
     pub masses: Vec<f64>,
     /// Ends of all edges, and their lengths at rest `[m]`.
@@ -44,41 +45,41 @@ pub(crate) struct Forces<'a> {
 }
 
 impl Sheet {
-    /// At rest as the mesh is, with the warp along `warp` as far as that lies in a triangle's plane.
-    pub fn new(mesh: &Mesh, fabric: &Fabric, warp: V3) -> Result<(Self, Blocks), SimulatorError> {
+    /// At rest as it is cut.
+    pub fn new(mesh: &Mesh, fabric: &Fabric, cut: &Cut) -> Result<(Self, Blocks), SimulatorError> {
         let x = mesh.vertices();
+        let corners: Result<Vec<[Vector2<f64>; 3]>, _> =
+            (0..mesh.triangles().len()).map(|triangle| cut.corners(mesh, triangle)).collect();
+        let corners = corners?;
+        let triangles: Vec<Triangle> =
+            mesh.triangles().iter().zip(&corners).map(|(&t, &corners)| Triangle::new(t, corners)).collect();
         let mut masses = vec![0.0; x.len()];
-        let mut triangles = Vec::with_capacity(mesh.triangles().len());
-        let mut warps = Vec::with_capacity(mesh.triangles().len());
-        for (number, t) in mesh.triangles().iter().enumerate() {
-            let [a, b, c] = t.map(|v| x[v as usize]);
-            let normal = (b - a).cross(&(c - a)).normalize();
-            let within = |v: V3| (v - normal.dot(&v) * normal).try_normalize(1e-6);
-            // Where the warp is across the triangle, any direction of it is as good.
-            let u = within(warp).unwrap_or_else(|| (b - a).normalize());
-            let v = normal.cross(&u);
-            let flat = [a, b, c].map(|p| Vector2::new(u.dot(&(p - a)), v.dot(&(p - a))));
-            let triangle = Triangle::new(*t, flat);
-            let steep = triangle.steps.as_flattened().iter().fold(0.0_f64, |most, s| most.max(s.abs()));
-            if !(triangle.area > 0.0 && steep.is_finite()) {
-                let found = format!("area {:e} m²", triangle.area);
-                return Err(SimulatorError::refused(format!("triangle {number}"), found, "some area"));
-            }
-            t.iter().for_each(|&v| masses[v as usize] += fabric.density * triangle.area / 3.0);
-            triangles.push(triangle);
-            warps.push(u);
+        for t in &triangles {
+            t.vertices.iter().for_each(|&v| masses[v as usize] += fabric.density * t.area / 3.0);
         }
+        if let Some(v) = masses.iter().position(|m: &f64| !(m.is_normal() && m.recip().is_normal())) {
+            return Err(SimulatorError::refused(
+                format!("vertex {v}, mass [kg]"),
+                masses[v],
+                "one that can be divided by",
+            ));
+        }
+        // An edge as a side of one of its triangles.
+        let side = |triangle: u32, ends: [u32; 2]| -> Vector2<f64> {
+            let corner = |v: u32| mesh.triangles()[triangle as usize].iter().position(|&other| other == v);
+            let [a, b] =
+                ends.map(|v| corners[triangle as usize][corner(v).expect("an edge is a side of its triangles")]);
+            b - a
+        };
         let hinges = mesh.hinges().map(|hinge| {
-            let [left, right] = hinge.triangles.map(|t| t as usize);
+            let sides = hinge.triangles.map(|t| side(t, hinge.edge));
+            let areas: f64 = hinge.triangles.iter().map(|&t| triangles[t as usize].area).sum();
             let vertices = [hinge.edge[0], hinge.edge[1], hinge.opposite[0], hinge.opposite[1]];
-            let at = vertices.map(|v| x[v as usize]);
-            let edge = at[1] - at[0];
-            // It bends across its edge: by how much of that is along the warp.
-            let along = edge.normalize().dot(&warps[left]).powi(2);
+            let angle = if cut.flat { 0.0 } else { hinge::angle(&vertices.map(|v| x[v as usize])) };
+            // D |e|² of either triangle; it bends across the edge: by how much of that is along the warp.
             let [warp, weft] = fabric.bend;
-            let rigidity = warp * (1.0 - along) + weft * along;
-            let stiffness = 3.0 * rigidity * edge.norm_squared() / (triangles[left].area + triangles[right].area);
-            Hinge { vertices, angle: hinge::angle(&at), stiffness }
+            let rigidity = sides.map(|side| warp * side.y * side.y + weft * side.x * side.x);
+            Hinge { vertices, angle, stiffness: 0.5 * (rigidity[0] + rigidity[1]) / areas }
         });
         let hinges: Vec<Hinge> = hinges.collect();
         let across = hinges.iter().map(|hinge| [hinge.vertices[2], hinge.vertices[3]]);
@@ -87,11 +88,16 @@ impl Sheet {
             triangles.iter().map(|t| std::array::from_fn(|k| matrix.place(t.vertices[k / 3], t.vertices[k % 3])));
         let hinge_places =
             hinges.iter().map(|h| std::array::from_fn(|k| matrix.place(h.vertices[k / 4], h.vertices[k % 4])));
-        let length = |[i, j]: [u32; 2]| (x[i as usize] - x[j as usize]).norm();
+        // In a seam, the mean of both sides.
+        let edges = mesh.edges().iter().map(|edge| {
+            let left = side(edge.left, edge.vertices).norm();
+            let right = edge.right.map_or(left, |right| side(right, edge.vertices).norm());
+            (edge.vertices, 0.5 * (left + right))
+        });
         let sheet = Self {
             triangle_places: triangle_places.collect(),
             hinge_places: hinge_places.collect(),
-            edges: mesh.edges().iter().map(|edge| (edge.vertices, length(edge.vertices))).collect(),
+            edges: edges.collect(),
             density: fabric.membrane_density(),
             triangles,
             hinges,
@@ -179,26 +185,6 @@ impl Sheet {
             sum += fabric.bend_damping * hinge.stiffness * fast * fast;
         }
         sum
-    }
-
-    /// Of the air, added to `out` `[N]`: ½ ρ A |u_n| u_n n of what blows through a triangle, and the same of what flows along.
-    pub fn wind(&self, x: &[V3], v: &[V3], parameters: &Parameters, out: &mut [V3]) {
-        let wind = V3::from(parameters.wind);
-        if parameters.drag == 0.0 && parameters.skin_drag == 0.0 {
-            return;
-        }
-        for t in &self.triangles {
-            let [a, b, c] = t.vertices.map(|i| i as usize);
-            let area = 0.5 * (x[b] - x[a]).cross(&(x[c] - x[a]));
-            let Some(n) = area.try_normalize(0.0) else { continue };
-            let u = wind - (v[a] + v[b] + v[c]) / 3.0;
-            let through = n.dot(&u) * n;
-            let along = u - through;
-            let force = parameters.drag * through.norm() * through + parameters.skin_drag * along.norm() * along;
-            for i in [a, b, c] {
-                out[i] += area.norm() / 6.0 * force;
-            }
-        }
     }
 
     /// The largest strain of an edge that is longer than at rest `[-]`.

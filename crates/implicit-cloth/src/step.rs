@@ -12,6 +12,7 @@ use crate::{
     integrate::{Memory, Problem, integrate},
     links::{Link, cloth_parts, pinched},
     obstacles::Points,
+    pins::Held,
     solve::Constraint,
     state::State,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Work {
     /// At the begin of a part, and after it.
     pub begin: State,
     pub next: State,
+    /// Vertices that are held.
+    pub held: Vec<Held>,
     pub constraints: Vec<Constraint>,
     pub targets: Vec<V3>,
     /// Loads, and loads with gravity `[N]`.
@@ -71,6 +74,9 @@ impl ImplicitCloth {
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
                 .collect();
+            let then = done + length;
+            let time = self.state.time + dt / f64::from(PARTS) * f64::from(then);
+            self.ask_hands(if then == PARTS { end } else { time })?;
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
@@ -133,13 +139,16 @@ impl ImplicitCloth {
 
     /// What of velocities is given: of pins, and of what is attached.
     fn constrain(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { constraints, targets, inverse_masses, next, .. } = &mut self.work;
+        let Work { held, constraints, targets, inverse_masses, next, .. } = &mut self.work;
         let n = self.sheet.masses.len();
         constraints.clear();
         constraints.resize(n, Constraint::Free);
         targets.clear();
         targets.resize(n, V3::zeros());
-        self.pins.iter().for_each(|&v| constraints[v as usize] = Constraint::Fixed);
+        for held in &*held {
+            constraints[held.vertex] = Constraint::Fixed;
+            targets[held.vertex] = (held.position - next.positions[held.vertex]) / dt;
+        }
         for (v, motion) in attached(&self.guides, motions) {
             constraints[v] = Constraint::Fixed;
             targets[v] = (V3::from(motion.end[0].position) - next.positions[v]) / dt;
@@ -208,16 +217,16 @@ impl ImplicitCloth {
     /// Puts what is held where it has to be, and books what that and other forces gave. What the solver left over is taken by
     /// those that hold the cloth; where nobody does, all of it moves a little slower or faster.
     fn hold(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { memory, next, constraints, loads, reactions, .. } = &mut self.work;
+        let Work { memory, next, constraints, loads, held, reactions, .. } = &mut self.work;
         let masses = &self.sheet.masses;
-        let held = constraints.iter().filter(|c| **c == Constraint::Fixed).count();
+        let holding = constraints.iter().filter(|c| **c == Constraint::Fixed).count();
         let is_free = |k: &usize| constraints[*k] != Constraint::Fixed;
         let left: V3 = (0..masses.len()).filter(is_free).map(|k| memory.impulses[k]).sum();
-        if held == 0 {
+        if holding == 0 {
             let whole: f64 = masses.iter().sum();
             memory.v.iter_mut().for_each(|v| *v -= left / whole);
         }
-        let share = if held == 0 { V3::zeros() } else { left / held as f64 };
+        let share = if holding == 0 { V3::zeros() } else { left / holding as f64 };
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
         let mut external = |x: &V3, impulse: &V3| {
             linear += impulse;
@@ -226,13 +235,11 @@ impl ImplicitCloth {
         for ((x, acted), load) in next.positions.iter().zip(&memory.acted).zip(&*loads) {
             external(x, &(acted - dt * load));
         }
-        for &v in &self.pins {
-            let v = v as usize;
-            // Nothing of it moves: all of its momentum is taken.
-            let stopped = memory.impulses[v] + share - masses[v] * memory.v[v];
-            memory.v[v] = V3::zeros();
-            memory.x[v] = next.positions[v];
-            external(&memory.x[v], &stopped);
+        for held in &*held {
+            let v = held.vertex;
+            let given = memory.impulses[v] + share + masses[v] * (held.velocity - memory.v[v]);
+            (memory.x[v], memory.v[v]) = (held.position, held.velocity);
+            external(&held.position, &given);
         }
         for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
             let (Guide::Attachment { own }, Some(motion)) = (guide, motion) else { continue };
@@ -279,7 +286,7 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let Work { memory, next, contacts, inverse_masses, points, guides, reactions, .. } = &mut self.work;
+        let Work { memory, next, contacts, inverse_masses, points, guides, held, reactions, .. } = &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         let paths: Vec<Path<'_>> =
             points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
@@ -294,10 +301,9 @@ impl ImplicitCloth {
             reactions.push(Reaction { guide, carrier: reaction.carrier, impulse });
         }
         // What contacts took from pins and what is attached goes to who holds these.
-        for &v in &self.pins {
-            let impulse = -contacts.impulses()[v as usize];
-            next.external +=
-                Wrench { linear: impulse.into(), angular: next.positions[v as usize].cross(&impulse).into() };
+        for held in &*held {
+            let impulse = -contacts.impulses()[held.vertex];
+            next.external += Wrench { linear: impulse.into(), angular: held.position.cross(&impulse).into() };
         }
         for (number, guide) in self.guides.iter().enumerate() {
             if let (Guide::Attachment { own }, Some(_)) = (guide, motion_of(number)) {
