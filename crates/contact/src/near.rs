@@ -102,27 +102,31 @@ impl Contacts {
                 .enumerate()
                 .map(|(i, k)| place[i] = pair.vertices[k])
                 .count();
-            self.leads_away(&place[..count], &towards)
+            let others = if from == 0 { &pair.vertices[split..] } else { &pair.vertices[..split] };
+            self.leads_away(&place[..count], &towards, others)
         };
         nearest(0, split, -near.offset) && nearest(split, 4, near.offset)
     }
 
-    /// Whether all triangles around an edge or a vertex lead away from a direction.
-    fn leads_away(&self, place: &[u32], towards: &V3) -> bool {
+    /// Whether all triangles around an edge or a vertex lead away from a direction, but for where they come to the other feature's
+    /// own vertices, as beside a crease.
+    fn leads_away(&self, place: &[u32], towards: &V3, others: &[u32]) -> bool {
         let (features, first) = self.surface_of(place);
         let x = |v: u32| self.work.x[(v + first) as usize];
         let away = |way: V3| way.dot(towards) <= ASKEW * way.norm() * towards.norm();
+        let is_other = |v: u32| others.contains(&(v + first));
         match *place {
             [v] => {
                 let v = v - first;
-                let others = features.around(v).iter().flatten().filter(|&&other| other != v);
-                others.into_iter().all(|&other| away(x(other) - x(v)))
+                let next = features.around(v).iter().flatten().filter(|&&next| next != v && !is_other(next));
+                next.into_iter().all(|&next| away(x(next) - x(v)))
             }
             [a, b] => {
                 let [a, b] = [a - first, b - first];
                 let along = (x(b) - x(a)).normalize();
                 features.around_edge([a, b]).all(|t| {
-                    let third = t.iter().find(|&&v| v != a && v != b).map_or(V3::zeros(), |&v| x(v) - x(a));
+                    let third = t.iter().find(|&&v| v != a && v != b && !is_other(v));
+                    let third = third.map_or(V3::zeros(), |&v| x(v) - x(a));
                     away(third - along.dot(&third) * along)
                 })
             }

@@ -265,7 +265,7 @@ fn cloth_does_not_stop_a_falling_box() {
         let turned = nalgebra::UnitQuaternion::new(V3::new(0.3, 0.09, 0.6));
         Isometry3::from_parts(V3::new(0.0, 0.1 + gap(i), 0.0).into(), turned)
     };
-    for i in 0..4 {
+    for i in 0..2 {
         let falling = Path::Frame { begin: pose(i), end: pose(i + 1) };
         cloth.step(1.0 / 120.0, &[Path::still(Isometry3::identity()), falling]);
         let told: f64 = cloth.contacts.reactions().iter().map(|r| r.linear.norm()).sum();

@@ -4,6 +4,7 @@ mod common;
 mod drape;
 mod hard;
 mod layers;
+mod near;
 mod physics;
 mod random;
 mod shapes;
