@@ -26,6 +26,7 @@ use crate::{
     ccd::Impact,
     distance::Nearest,
     obstacle::Core,
+    relieve::Given,
     respond::Contact,
     torque::Group,
     untangle::Crossing,
@@ -157,6 +158,8 @@ pub(crate) struct Work {
     pub parting: f64,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
+    /// All impulses of the step, and what is told of them.
+    pub given: Vec<Given>,
     pub impulses: Vec<V3>,
     pub reactions: Vec<Reaction>,
 }
@@ -254,6 +257,7 @@ impl Contacts {
             }
         }
         state.margin = self.work.margin;
+        self.tell_impulses();
         // What is told where to go is there to the last bit.
         let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
         free.for_each(|k| end[k] = self.work.x[k]);
@@ -295,7 +299,7 @@ impl Contacts {
         }
         report.cost.zones += lap();
         report.parts += 1;
-        self.sum_impulses(dt);
+        self.note_impulses(dt);
         let work = &mut self.work;
         for k in 0..self.features.vertices() {
             work.velocities[k] = work.u[k] / dt;
@@ -316,6 +320,7 @@ impl Contacts {
         work.impulses.clear();
         work.impulses.resize(self.features.vertices(), V3::zeros());
         work.reactions.clear();
+        work.given.clear();
     }
 
     /// Of the last [`Contacts::resolve`], the impulse on each vertex of the surface `[N s]`; on one that goes where it is told,
@@ -361,61 +366,21 @@ impl Contacts {
         }
     }
 
-    pub(crate) fn add_impulse(&mut self, vertex: usize, impulse: &V3) {
-        self.work.impulses[vertex] += impulse;
-    }
-
-    /// Impulses of the contacts of an interval, on the surface and on obstacles.
-    fn sum_impulses(&mut self, dt: f64) {
-        let mut contacts = std::mem::take(&mut self.work.contacts);
-        self.relieve(&mut contacts);
-        for Contact { pair, obstacle, weights, n, push, drag, .. } in &contacts {
-            self.add_impulses(&pair.vertices, weights, &((*push * n + drag) / dt), *obstacle);
+    /// Those of the contacts of an interval.
+    fn note_impulses(&mut self, dt: f64) {
+        let contacts = std::mem::take(&mut self.work.contacts);
+        for contact in &contacts {
+            let impulse = (contact.push * contact.n + contact.drag) / dt;
+            self.give(contact.pair.vertices, contact.weights, impulse, contact.obstacle);
         }
         self.work.contacts = contacts;
         let crossings = std::mem::take(&mut self.work.crossings);
-        for Crossing { vertices, obstacle, weights, n, push, .. } in &crossings {
-            self.add_impulses(vertices, weights, &(*push * n / dt), *obstacle);
+        for crossing in &crossings {
+            self.give(crossing.vertices, crossing.weights, crossing.push / dt * crossing.n, crossing.obstacle);
         }
         self.work.crossings = crossings;
         for (impulse, turned) in self.work.impulses.iter_mut().zip(&self.work.turned) {
             *impulse += turned / dt;
         }
-        let reactions = &mut self.work.reactions;
-        // Without memory of its own; which of several comes first depends on nothing but their order before.
-        reactions.sort_unstable_by_key(|reaction| (reaction.obstacle, reaction.carrier));
-        reactions.dedup_by(|next, sum| {
-            let same = (next.obstacle, next.carrier) == (sum.obstacle, sum.carrier);
-            if same {
-                sum.linear += next.linear;
-                sum.angular += next.angular;
-            }
-            same
-        });
-    }
-
-    /// Of an impulse that vertices get by their weights.
-    fn add_impulses(&mut self, vertices: &[u32], weights: &[f64], impulse: &V3, obstacle: Option<u32>) {
-        if *impulse == V3::zeros() {
-            return;
-        }
-        let cloth = self.features.vertices() as u32;
-        let on = || vertices.iter().zip(weights).map(|(&v, c)| (v, *c * impulse));
-        let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
-        for (v, p) in on().filter(|(v, _)| *v < cloth) {
-            self.work.impulses[v as usize] += p;
-            whole += p;
-            torque += self.work.x[v as usize].cross(&p);
-        }
-        let Some(obstacle) = obstacle else { return };
-        let work = &mut self.work;
-        if let Some([begin, _]) = &work.poses[obstacle as usize] {
-            work.reactions.push(Reaction::on_frame(obstacle, begin, &whole, &torque));
-            return;
-        }
-        let first = work.first[obstacle as usize];
-        let on = on().filter(|(v, _)| *v >= cloth);
-        let one = |(v, linear)| Reaction { obstacle, carrier: v - first, linear, angular: V3::zeros() };
-        work.reactions.extend(on.map(one));
     }
 }

@@ -1,6 +1,6 @@
 //! What a step took.
 
-use nalgebra::{Isometry3, Vector3};
+use nalgebra::Vector3;
 
 /// What an obstacle got from the surface in a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,14 +13,6 @@ pub struct Reaction {
     pub linear: Vector3<f64>,
     /// Of a frame: torque impulse about its origin where that was at the begin of the step's part `[N m s]`.
     pub angular: Vector3<f64>,
-}
-
-impl Reaction {
-    /// To impulses on the surface that come to `whole`, with `torque` about the origin, by a frame at `pose`.
-    pub(crate) fn on_frame(obstacle: u32, pose: &Isometry3<f64>, whole: &Vector3<f64>, torque: &Vector3<f64>) -> Self {
-        let angular = pose.translation.vector.cross(whole) - torque;
-        Self { obstacle, carrier: 0, linear: -whole, angular }
-    }
 }
 
 /// What a step found and did. All is well where nothing is `pinched` or `tangled`; several `parts`, `rigid` and `held` say

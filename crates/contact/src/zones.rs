@@ -18,7 +18,7 @@
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
 use crate::{
-    ContactError, Reaction, Report, State,
+    ContactError, Report, State,
     broad::Pair,
     contacts::Contacts,
     distance::nearest,
@@ -216,28 +216,23 @@ impl Zone {
     fn book(&self, all: &mut Contacts, before: &[V3], dt: f64) {
         let carriers = || self.holds.chunk_by(|one, other| one.carrier == other.carrier).map(|same| same[0].carrier);
         let share = 1.0 / carriers().count().max(1) as f64;
-        let (mut whole, mut torque) = (V3::zeros(), V3::zeros());
         for &v in &self.free {
-            let v = v as usize;
-            let impulse = (all.work.u[v] - before[v]) / (all.work.w[v] * dt);
-            all.add_impulse(v, &impulse);
-            whole += impulse;
-            torque += all.work.x[v].cross(&impulse);
-        }
-        for carrier in carriers() {
-            let linear = -share * whole;
-            let reaction = match (carrier, all.frame(carrier)) {
-                (Carrier::Pin(v), _) => {
-                    all.add_impulse(v as usize, &linear);
-                    continue;
-                }
-                (Carrier::Vertex(obstacle, carrier), _) => Reaction { obstacle, carrier, linear, angular: V3::zeros() },
-                (Carrier::Frame(number), Some([begin, _])) => {
-                    Reaction::on_frame(number, begin, &(share * whole), &(share * torque))
-                }
-                (Carrier::Frame(_), None) => continue,
-            };
-            all.work.reactions.push(reaction);
+            let way = all.work.u[v as usize] - before[v as usize];
+            let impulse = way / (all.work.w[v as usize] * dt);
+            if self.holds.is_empty() {
+                all.work.impulses[v as usize] += impulse;
+            }
+            for carrier in carriers() {
+                let (other, obstacle) = match carrier {
+                    Carrier::Pin(pin) => (pin, None),
+                    Carrier::Vertex(obstacle, other) => (other + all.work.first[obstacle as usize], Some(obstacle)),
+                    Carrier::Frame(obstacle) => {
+                        all.give([v], [1.0], share * impulse, Some(obstacle));
+                        continue;
+                    }
+                };
+                all.give([v, other], [1.0, -1.0], share * impulse, obstacle);
+            }
         }
     }
 }

@@ -123,6 +123,7 @@ impl ImplicitCloth {
             memory: Default::default(),
             contacts: contacts(&mesh, &parameters, vec![])?,
             inverse_masses: vec![],
+            begin: State::default(),
             next: State::default(),
             held: vec![],
             constraints: vec![],

@@ -19,11 +19,11 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Most parts that a step is taken in, where one would stretch the cloth too much.
+/// Most parts that a step is taken in.
 const PARTS: u32 = 16;
 
 /// How many times as stiff as the cloth along a thread contact is.
-const CONTACT: f64 = 2.0;
+const CONTACT: f64 = 0.3;
 
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
@@ -31,6 +31,8 @@ pub(crate) struct Work {
     pub memory: Memory,
     pub contacts: Contacts,
     pub inverse_masses: Vec<f64>,
+    /// At the begin of a part, and after it.
+    pub begin: State,
     pub next: State,
     /// Vertices that are held.
     pub held: Vec<Held>,
@@ -54,32 +56,42 @@ impl ImplicitCloth {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
         self.gather_loads(inputs);
-        let mut parts = 1;
-        let report = loop {
-            let report = self.try_step(dt, inputs, parts)?;
-            if parts == PARTS || self.stretches() <= self.parameters.max_stretch {
-                break report;
-            }
-            parts *= 2;
-        };
+        let report = self.try_step(dt, inputs)?;
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)
     }
 
-    /// The step in equal parts, to `work.next`.
-    fn try_step(&mut self, dt: f64, inputs: &Inputs, parts: u32) -> Result<StepReport, SimulatorError> {
+    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6).
+    fn try_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         let end = self.state.time + dt;
-        let mut report = StepReport { substeps: parts, ..StepReport::new(end) };
+        let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
-        for part in 0..parts {
+        let (mut done, mut length) = (0, PARTS);
+        while done < PARTS {
+            let (parts, part) = (PARTS / length, done / length);
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
                 .collect();
-            let last = part + 1 == parts;
-            self.ask_hands(if last { end } else { self.state.time + dt / f64::from(parts) * f64::from(part + 1) })?;
+            let then = done + length;
+            let time = self.state.time + dt / f64::from(PARTS) * f64::from(then);
+            self.ask_hands(if then == PARTS { end } else { time })?;
+            self.work.begin.clone_from(&self.work.next);
+            let booked = self.work.reactions.len();
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
+            if length > 1 && self.stretches() > self.parameters.max_stretch {
+                self.work.next.clone_from(&self.work.begin);
+                self.work.reactions.truncate(booked);
+                length /= 2;
+                continue;
+            }
+            report.substeps += 1;
+            done += length;
+            // The next is as long as one twice as long could start there.
+            if length < PARTS && done.is_multiple_of(2 * length) {
+                length *= 2;
+            }
         }
         self.work.next.time = end;
         self.collect_reactions(&mut report);
@@ -324,9 +336,9 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    /// By how much the step stretches an edge at most, relative to its length at rest `[-]`.
+    /// By how much the part stretches an edge at most, relative to its length at rest `[-]`.
     fn stretches(&self) -> f64 {
-        let (now, then) = (&self.state.positions, &self.work.next.positions);
+        let (now, then) = (&self.work.begin.positions, &self.work.next.positions);
         let length = |x: &[V3], [i, j]: [u32; 2]| (x[i as usize] - x[j as usize]).norm();
         let of = |&(ends, rest): &([u32; 2], f64)| (length(then, ends) - length(now, ends).max(rest)) / rest;
         self.sheet.edges.iter().map(of).fold(0.0, f64::max)

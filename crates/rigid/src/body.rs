@@ -68,6 +68,12 @@ impl Pose {
     }
 }
 
+/// With more, rapier loses contact points of hulls `[m]`.
+const LARGEST_SKIN: f64 = 0.02;
+
+/// How far a body with a skin looks ahead at most `[m]`.
+const AHEAD: f64 = 0.1;
+
 /// How a body moves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Role {
@@ -94,6 +100,7 @@ pub struct Body {
     pub(crate) friction: f64,
     pub(crate) restitution: f64,
     pub(crate) thickness: f64,
+    pub(crate) skin: f64,
     pub(crate) linear_damping: f64,
     pub(crate) angular_damping: f64,
     pub(crate) script_name: String,
@@ -120,6 +127,7 @@ impl Body {
             friction: 0.5,
             restitution: 0.0,
             thickness: 0.0,
+            skin: 0.0,
             linear_damping: 0.0,
             angular_damping: 0.0,
             script_name: String::new(),
@@ -206,6 +214,14 @@ impl Body {
         self
     }
 
+    /// Distance that other bodies of its world keep from its surface, up to 2 cm `[m]`, default 0; two keep the sum of theirs.
+    /// With as much as the cloth is thick, bodies that meet with cloth between them leave it room. One with a skin looks
+    /// ahead for what it meets, so that its skin holds at speed.
+    pub fn skin(mut self, skin: f64) -> Self {
+        self.skin = skin;
+        self
+    }
+
     /// Decay of velocity and of spin [1/s], default 0 and 0.
     pub fn damping(mut self, linear: f64, angular: f64) -> Self {
         (self.linear_damping, self.angular_damping) = (linear, angular);
@@ -243,6 +259,9 @@ impl Body {
         check_not_negative(&field("linear_damping [1/s]"), self.linear_damping)?;
         check_not_negative(&field("angular_damping [1/s]"), self.angular_damping)?;
         check_pair(&of, self.friction, self.restitution, self.thickness)?;
+        if !(0.0..=LARGEST_SKIN).contains(&self.skin) {
+            return Err(SimulatorError::refused(field("skin [m]"), self.skin, format!("from 0 to {LARGEST_SKIN}")));
+        }
         if self.role == Role::Dynamic {
             let (what, value) = self.mass.map_or(("density [kg/m³]", self.density), |mass| ("mass [kg]", mass));
             partita_simulator::check_positive(&field(what), value)?;
@@ -283,8 +302,10 @@ impl Body {
             .linear_damping(self.linear_damping)
             .angular_damping(self.angular_damping)
             // Otherwise rapier cuts the spin down to an eighth of a turn a step, silently.
-            .allow_fast_rotation(true);
+            .allow_fast_rotation(true)
+            .soft_ccd_prediction(if self.skin > 0.0 { AHEAD } else { 0.0 });
         let collider = ColliderBuilder::new(shape)
+            .contact_skin(self.skin)
             .position(self.shape.place())
             .friction(self.friction)
             .restitution(self.restitution);
