@@ -218,7 +218,7 @@ impl ImplicitCloth {
         self.sheet.energy(&self.state.positions)
     }
 
-    /// The largest strain of an edge that is longer than at rest `[-]`.
+    /// The largest strain of warp or weft where they are longer than at rest [-].
     pub fn stretch(&self) -> f64 {
         self.sheet.stretch(&self.state.positions)
     }

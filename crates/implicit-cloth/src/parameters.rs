@@ -66,8 +66,8 @@ pub struct Parameters {
     pub max_iterations: u32,
     /// Default [`Preconditioner::IncompleteCholesky`].
     pub preconditioner: Preconditioner,
-    /// A step that stretches an edge by more than that of its length is taken again in two halves, down to a sixteenth
-    /// (\[BW98\] section 6) [-]. Default 0.1.
+    /// A step that stretches warp or weft by more is taken again in two halves, down to a sixteenth (\[BW98\] section 6) [-].
+    /// Default 0.1.
     pub max_stretch: f64,
 }
 

@@ -22,8 +22,6 @@ pub(crate) struct Sheet {
     pub density: Density,
     /// `[kg]`
     pub masses: Vec<f64>,
-    /// Ends of all edges, and their lengths at rest `[m]`.
-    pub edges: Vec<([u32; 2], f64)>,
     /// Where the blocks of each triangle and hinge are in the matrix, row by row.
     triangle_places: Vec<[u32; 9]>,
     hinge_places: Vec<[u32; 16]>,
@@ -88,16 +86,9 @@ impl Sheet {
             triangles.iter().map(|t| std::array::from_fn(|k| matrix.place(t.vertices[k / 3], t.vertices[k % 3])));
         let hinge_places =
             hinges.iter().map(|h| std::array::from_fn(|k| matrix.place(h.vertices[k / 4], h.vertices[k % 4])));
-        // In a seam, the mean of both sides.
-        let edges = mesh.edges().iter().map(|edge| {
-            let left = side(edge.left, edge.vertices).norm();
-            let right = edge.right.map_or(left, |right| side(right, edge.vertices).norm());
-            (edge.vertices, 0.5 * (left + right))
-        });
         let sheet = Self {
             triangle_places: triangle_places.collect(),
             hinge_places: hinge_places.collect(),
-            edges: edges.collect(),
             density: fabric.membrane_density(),
             triangles,
             hinges,
@@ -187,9 +178,18 @@ impl Sheet {
         sum
     }
 
-    /// The largest strain of an edge that is longer than at rest `[-]`.
+    /// The largest strain of warp or weft [-].
     pub fn stretch(&self, x: &[V3]) -> f64 {
-        let strain = |&([i, j], rest): &([u32; 2], f64)| (x[i as usize] - x[j as usize]).norm() / rest - 1.0;
-        self.edges.iter().map(strain).fold(0.0, f64::max)
+        let strains = self.triangles.iter().flat_map(|t| t.steps_of(x)).map(|step| step.norm() - 1.0);
+        strains.fold(0.0, f64::max)
+    }
+
+    /// By how much warp or weft is stretched at most from one state to another, beyond its length at rest [-].
+    pub fn stretches(&self, before: &[V3], after: &[V3]) -> f64 {
+        let grows = |t: &Triangle| {
+            let pairs = t.steps_of(before).into_iter().zip(t.steps_of(after));
+            pairs.map(|(before, after)| after.norm() - before.norm().max(1.0)).fold(0.0, f64::max)
+        };
+        self.triangles.iter().map(grows).fold(0.0, f64::max)
     }
 }

@@ -80,7 +80,8 @@ impl ImplicitCloth {
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
-            if length > 1 && self.stretches() > self.parameters.max_stretch {
+            let stretches = self.sheet.stretches(&self.work.begin.positions, &self.work.next.positions);
+            if length > 1 && stretches > self.parameters.max_stretch {
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 length /= 2;
@@ -334,14 +335,6 @@ impl ImplicitCloth {
             }
         }
         Ok(())
-    }
-
-    /// By how much the part stretches an edge at most, relative to its length at rest `[-]`.
-    fn stretches(&self) -> f64 {
-        let (now, then) = (&self.work.begin.positions, &self.work.next.positions);
-        let length = |x: &[V3], [i, j]: [u32; 2]| (x[i as usize] - x[j as usize]).norm();
-        let of = |&(ends, rest): &([u32; 2], f64)| (length(then, ends) - length(now, ends).max(rest)) / rest;
-        self.sheet.edges.iter().map(of).fold(0.0, f64::max)
     }
 
     /// Of all parts, by guide and carrier.
