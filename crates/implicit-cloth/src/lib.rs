@@ -162,6 +162,7 @@ impl ImplicitCloth {
         self.state.positions = self.begin_with("positions [m]", positions)?;
         self.hands.iter_mut().try_for_each(|hand| hand.take_hold(&self.state.positions))?;
         Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
+        self.identity = OnceLock::new();
         Ok(self)
     }
 

@@ -247,6 +247,26 @@ fn what_cannot_be_held_is_named() {
     assert!(cloth.point(0, [1.0, 0.0, 0.0]).unwrap_err().to_string().contains(text));
 }
 
+/// Hands take hold of the cloth where it begins, also if that is said after them; its surface is there too.
+#[test]
+fn cloth_is_held_where_it_begins() {
+    let begin: Vec<[f64; 3]> = sheet(weightless()).positions().iter().map(|x| [x.x + 1.0, x.y, 0.5]).collect();
+    let before = |mut cloth: ImplicitCloth| {
+        cloth.pin_along("hand", &[0, 5], swinging).unwrap();
+        // Whatever was asked of it before.
+        cloth.snapshot(None);
+        cloth
+    };
+    let mut both = [
+        before(sheet(weightless()).with_positions(&begin).unwrap()),
+        before(sheet(weightless())).with_positions(&begin).unwrap(),
+    ];
+    assert!(both.iter().all(|cloth| cloth.surfaces()[0].vertices == begin));
+    both.iter_mut().for_each(|cloth| drop(cloth.step(0.01, Inputs::NONE).unwrap()));
+    let [one, other] = &both;
+    assert_eq!(one.snapshot(None).first_difference(&other.snapshot(None)), None);
+}
+
 /// A snapshot belongs to cloth with the same hands, points and cut.
 #[test]
 fn snapshots_know_what_holds_the_cloth() {
