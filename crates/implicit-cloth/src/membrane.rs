@@ -160,6 +160,15 @@ impl Triangle {
         self.steps.map(|[i, j, k]| i * a + j * b + k * c)
     }
 
+    /// By which it resists each corner that moves alone from rest, the mean over directions `[N/m]`.
+    pub fn resistance(&self, density: &Density) -> [f64; 3] {
+        let tangent = density.tangent(&[V3::x(), V3::y()], true);
+        std::array::from_fn(|i| {
+            let own = (0..4).map(|k| self.steps[k / 2][i] * self.steps[k % 2][i] * tangent[k / 2][k % 2].trace());
+            self.area / 3.0 * own.sum::<f64>()
+        })
+    }
+
     /// What a stress makes of forces on its corners `[N]`.
     pub fn forces(&self, [u, v]: &Steps) -> [V3; 3] {
         let [a, b] = &self.steps;

@@ -22,6 +22,8 @@ pub(crate) struct Sheet {
     pub density: Density,
     /// `[kg]`
     pub masses: Vec<f64>,
+    /// By which the membrane at rest resists a vertex that moves alone, the mean over directions `[N/m]`.
+    stiffness: Vec<f64>,
     /// Where the blocks of each triangle and hinge are in the matrix, row by row.
     triangle_places: Vec<[u32; 9]>,
     hinge_places: Vec<[u32; 16]>,
@@ -86,15 +88,26 @@ impl Sheet {
             triangles.iter().map(|t| std::array::from_fn(|k| matrix.place(t.vertices[k / 3], t.vertices[k % 3])));
         let hinge_places =
             hinges.iter().map(|h| std::array::from_fn(|k| matrix.place(h.vertices[k / 4], h.vertices[k % 4])));
+        let density = fabric.membrane_density();
+        let mut stiffness = vec![0.0; x.len()];
+        for t in &triangles {
+            t.resistance(&density).into_iter().zip(t.vertices).for_each(|(k, v)| stiffness[v as usize] += k);
+        }
         let sheet = Self {
+            stiffness,
             triangle_places: triangle_places.collect(),
             hinge_places: hinge_places.collect(),
-            density: fabric.membrane_density(),
+            density,
             triangles,
             hinges,
             masses,
         };
         Ok((sheet, matrix))
+    }
+
+    /// By which a vertex that moves alone in `dt` is resisted by the membrane, its damping and inertia `[N/m]`.
+    pub fn resistance(&self, vertex: usize, fabric: &Fabric, dt: f64) -> f64 {
+        (1.0 + fabric.damping / dt) * self.stiffness[vertex] + self.masses[vertex] / (dt * dt)
     }
 
     /// Of stretch, shear and bending `[J]`.

@@ -22,8 +22,9 @@ type V3 = Vector3<f64>;
 /// Most parts that a step is taken in.
 const PARTS: u32 = 16;
 
-/// How many times as stiff as the cloth along a thread contact is.
-const CONTACT: f64 = 0.3;
+/// How many times as stiff as what the cloth resists a contact with is, where the cloth is free: so stiff that what a contact
+/// bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
+const CONTACT: f64 = 1.5;
 
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
@@ -166,7 +167,7 @@ impl ImplicitCloth {
 
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
-        let stiffness = self.contact_stiffness();
+        let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let Work { next, contacts, inverse_masses, points, guides, near, links, memory, .. } = &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         for (points, &number) in points.iter_mut().zip(&*guides) {
@@ -179,22 +180,20 @@ impl ImplicitCloth {
         memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
         contacts.find_near(&next.contact, &step, &memory.x, near).map_err(not_apart)?;
         links.clear();
-        let masses = &self.sheet.masses;
-        let soft = |near: &Near| {
-            1.0 / (cloth_parts(near, masses.len()).map(|(v, c)| c * c / masses[v]).sum::<f64>() * dt * dt)
+        let vertices = sheet.masses.len();
+        let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
+            cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
-        let pinched = pinched(near, masses.len());
+        let pinched = pinched(near, vertices);
         links.extend(near.iter().zip(pinched).map(|(near, pinched)| {
-            let stiffness = if pinched { stiffness.min(soft(near)) } else { stiffness };
+            let stiffness = if pinched {
+                as_one(near, &|v| sheet.masses[v] / (dt * dt))
+            } else {
+                CONTACT * as_one(near, &|v| sheet.resistance(v, fabric, dt))
+            };
             Link::new(near, stiffness, &next.velocities, dt)
         }));
         Ok(())
-    }
-
-    /// Such that what a contact bears of the cloth's own tension moves it by a part of the thickness `[N/m]`.
-    fn contact_stiffness(&self) -> f64 {
-        let [warp, weft] = self.parameters.fabric.stretch;
-        CONTACT * warp.max(weft)
     }
 
     fn integrate(&mut self, dt: f64, report: &mut StepReport) {
