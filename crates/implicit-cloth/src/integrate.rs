@@ -27,6 +27,7 @@ use nalgebra::{Matrix3, Vector3};
 use crate::{
     Fabric, Integrator, Parameters,
     blocks::Blocks,
+    clock::Clock,
     links::Link,
     sheet::{Forces, Sheet},
     solve::{Constraint, Solved, Solver, System},
@@ -91,7 +92,13 @@ pub(crate) struct Ended {
 }
 
 /// Advances the state to the end in memory.
-pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut Memory, links: &mut [Link]) -> Ended {
+pub(crate) fn integrate(
+    problem: &Problem<'_>,
+    matrix: &mut Blocks,
+    memory: &mut Memory,
+    links: &mut [Link],
+    clock: &mut Clock,
+) -> Ended {
     let &Problem { sheet, parameters, state, dt, .. } = problem;
     let (x, v, n) = (&state.positions, &state.velocities, state.positions.len());
     let scheme = Scheme::new(parameters.integrator, state, dt, memory);
@@ -124,9 +131,11 @@ pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut
                 memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
             }
         }
+        clock.lap("integrate");
         linearise(sheet, parameters, matrix, memory, h);
+        clock.lap("assemble");
         begin_solve(problem, memory);
-        solve(problem, matrix, memory, links, &scheme, &mut ended);
+        solve(problem, matrix, memory, links, &scheme, &mut ended, clock);
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
@@ -161,6 +170,7 @@ fn solve(
     links: &mut [Link],
     scheme: &Scheme,
     ended: &mut Ended,
+    clock: &mut Clock,
 ) {
     let &Problem { sheet, parameters, state, .. } = problem;
     let n = sheet.masses.len();
@@ -171,7 +181,9 @@ fn solve(
         add_links(matrix, memory, state, links, scheme);
         // Later contacts are few: what makes the first solve fast still does.
         if round == 1 {
+            clock.lap("solve");
             memory.solver.prepare(matrix, parameters.preconditioner);
+            clock.lap("factorise");
         }
         let (b, change) = (&memory.b, &mut memory.change);
         let system = System { matrix, links: &memory.links };
@@ -196,6 +208,7 @@ fn solve(
             break;
         }
     }
+    clock.lap("solve");
 }
 
 /// Adds contacts that are closed.

@@ -17,6 +17,7 @@
 //! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
 
 mod blocks;
+mod clock;
 #[cfg(test)]
 mod derivatives;
 mod fabric;
