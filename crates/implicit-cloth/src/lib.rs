@@ -11,22 +11,27 @@
 //! | `-∂f/∂x`       | stiffness                              | N/m   |
 //! | `K Δẏ - f`     | `impulses` (\[PD97\] section 4.3)        | N s   |
 //!
-//! A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`, `sheet.rs`), solves for the
+//! A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`, `assembly.rs`), solves for the
 //! change of velocity with what pins and attachments give (`integrate.rs`, `solve.rs`), and hands the way to
 //! [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who
 //! holds and stops it. Start at [`ImplicitCloth`], then `step.rs`.
 
+mod assembly;
 mod blocks;
+mod cholesky;
 mod clock;
 #[cfg(test)]
 mod derivatives;
 mod fabric;
 mod hinge;
+mod incomplete;
 mod integrate;
 mod links;
 mod membrane;
+mod multilevel;
 mod obstacles;
 mod parameters;
+mod precondition;
 mod sheet;
 mod solve;
 mod state;

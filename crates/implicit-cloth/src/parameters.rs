@@ -30,12 +30,27 @@ pub enum Integrator {
 /// What makes conjugate gradients faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Preconditioner {
+    /// What was fastest for so many vertices where it was measured.
+    #[default]
+    Auto,
     /// The inverse of each vertex's own block.
     BlockJacobi,
-    /// Incomplete Cholesky factors on the matrix' own pattern.
-    #[default]
+    /// Incomplete Cholesky factors on the matrix' own pattern; symmetric Gauss-Seidel where there are none.
     IncompleteCholesky,
+    /// These, and coarser levels beside them: iterations grow little with the mesh.
+    Multilevel,
+    /// The Cholesky factors of all but contacts of cloth with cloth: few iterations, each of them dear.
+    Cholesky,
 }
+
+impl Preconditioner {
+    pub(crate) fn measured_best(vertices: usize) -> Self {
+        if vertices < MULTILEVEL { Self::IncompleteCholesky } else { Self::Multilevel }
+    }
+}
+
+/// Vertices from which on coarser levels are worth their cost.
+const MULTILEVEL: usize = 1000;
 
 /// All parameters of [`crate::ImplicitCloth`], which has a consuming setter of the same name for each.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -59,7 +74,7 @@ pub struct Parameters {
     pub tolerance: f64,
     /// Iterations after which the solver stops anyway, and says so [-]. Default 1000.
     pub max_iterations: u32,
-    /// Default [`Preconditioner::IncompleteCholesky`].
+    /// Default [`Preconditioner::Auto`].
     pub preconditioner: Preconditioner,
     /// A step that stretches an edge by more than that of its length is taken again in two halves, down to a sixteenth
     /// (\[BW98\] section 6) [-]. Default 0.1.
