@@ -141,6 +141,8 @@ impl Sheet {
     /// which may be indefinite.
     pub fn forces(&self, at: &Forces<'_>, fabric: &Fabric, out: &mut [V3], matrix: &mut Blocks) {
         matrix.clear();
+        // As at the begin of a step.
+        let at = &Forces { middle: if at.middle == at.x { at.x } else { at.middle }, ..*at };
         let size = piece_size(matrix.rows());
         let pieces = self.places.pieces.par_iter().zip(out.par_chunks_mut(size)).zip(matrix.values_of_pieces());
         pieces.for_each(|(((rows, [triangles, hinges]), out), (before, values))| {
@@ -182,7 +184,10 @@ impl Sheet {
         let (hinge, place) = (&self.hinges[number], &self.places.hinges[number]);
         let x = hinge.positions(at.x);
         // A triangle without area has no angle, and is kept from that by what is in its plane.
-        let (Some(g), Some(m)) = (hinge::gradient(&x), hinge::gradient(&hinge.positions(at.middle))) else { return };
+        let Some(g) = hinge::gradient(&x) else { return };
+        let half_way =
+            if std::ptr::eq(at.middle, at.x) { Some(g) } else { hinge::gradient(&hinge.positions(at.middle)) };
+        let Some(m) = half_way else { return };
         let along = |g: &[V3; 4], of: &[V3]| -> f64 { (0..4).map(|k| g[k].dot(&of[hinge.vertices[k] as usize])).sum() };
         let (k, angle) = (hinge.stiffness, hinge.bent(&x));
         let (bent, turning) = (angle + along(&g, at.way), fabric.bend_damping * along(&m, at.v));

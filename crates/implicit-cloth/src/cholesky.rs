@@ -13,7 +13,7 @@ use nalgebra::Vector3;
 
 use crate::{
     blocks::Blocks,
-    solve::{Constraint, constrained},
+    solve::{Constraint, constrained, constrained_diagonal},
 };
 
 type V3 = Vector3<f64>;
@@ -44,7 +44,11 @@ impl Cholesky {
             for axis in 0..3 {
                 for (&k, block) in columns.iter().zip(blocks) {
                     let k = k as usize;
-                    let block = if k == i { *block } else { constrained(block, constraints, [i, k]) };
+                    let block = if k == i {
+                        constrained_diagonal(block, constraints, i)
+                    } else {
+                        constrained(block, constraints, [i, k])
+                    };
                     let length = if k == i { axis + 1 } else { 3 };
                     self.values.extend((0..length).map(|other| block[(axis, other)]));
                 }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::{
     blocks::{Blocks, piece_size},
-    solve::{Constraint, constrained},
+    solve::{Constraint, constrained, constrained_diagonal},
 };
 
 type V3 = Vector3<f64>;
@@ -101,7 +101,7 @@ impl Piece {
         starts.push(0);
         for i in rows.clone() {
             let first = columns.len();
-            let mut own = heavier.unwrap_or(1.0) * matrix.diagonal(i);
+            let mut own = heavier.unwrap_or(1.0) * constrained_diagonal(matrix.diagonal(i), constraints, i);
             let (of_row, blocks) = matrix.row(i);
             for (&k, block) in of_row.iter().zip(&blocks[..blocks.len() - 1]) {
                 let Some(local) = (k as usize).checked_sub(rows.start) else { continue };

@@ -59,6 +59,16 @@ pub(crate) fn constrained(block: &M3, constraints: &[Constraint], [row, column]:
     }
 }
 
+/// A block on the diagonal where what constraints fix is a part of its own.
+pub(crate) fn constrained_diagonal(block: &M3, constraints: &[Constraint], row: usize) -> M3 {
+    match constraints.get(row) {
+        Some(Constraint::Along(n)) => {
+            constrained(block, constraints, [row, row]) + n.dot(&(block * n)) * n * n.transpose()
+        }
+        _ => *block,
+    }
+}
+
 /// A symmetric block in row i, column j, and in row j, column i.
 pub(crate) type Coupling = ([u32; 2], M3);
 
@@ -191,5 +201,120 @@ fn dot(a: &[V3], b: &[V3]) -> f64 {
         a.chunks(PIECE).zip(b.chunks(PIECE)).map(piece).sum()
     } else {
         a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).map(piece).collect::<Vec<f64>>().iter().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Preconditioner; 4] = [
+        Preconditioner::BlockJacobi,
+        Preconditioner::IncompleteCholesky,
+        Preconditioner::Multilevel,
+        Preconditioner::Cholesky,
+    ];
+
+    /// Masses in a grid of so many rows and columns, with springs along its edges, stiff along and soft across, and one between
+    /// opposite corners for which the matrix has no room. A corner is fixed, the next one keeps to a plane.
+    struct Net {
+        matrix: Blocks,
+        couplings: Vec<Coupling>,
+        constraints: Vec<Constraint>,
+        b: Vec<V3>,
+        given: Vec<V3>,
+    }
+
+    impl Net {
+        fn new(side: u32, coupled: bool) -> Self {
+            let n = (side * side) as usize;
+            let place = |i: u32, j: u32| i * side + j;
+            let across = (0..side).flat_map(|i| (1..side).map(move |j| [place(i, j - 1), place(i, j)]));
+            let down = (0..side).flat_map(|j| (1..side).map(move |i| [place(i - 1, j), place(i, j)]));
+            let edges: Vec<[u32; 2]> = across.chain(down).collect();
+            let mut matrix = Blocks::new(n, edges.iter().copied());
+            (0..n).for_each(|row| *matrix.diagonal_mut(row) += 1e-5 * M3::identity());
+            for (k, [i, j]) in edges.into_iter().enumerate() {
+                let along = V3::new((0.1 * k as f64).sin(), (0.3 * k as f64).cos(), 0.5).normalize();
+                let spring = along * along.transpose() + 0.1 * M3::identity();
+                let place = matrix.place(j, i).unwrap() as usize;
+                matrix.values()[place] -= spring;
+                *matrix.diagonal_mut(i as usize) += spring;
+                *matrix.diagonal_mut(j as usize) += spring;
+            }
+            let mut couplings = vec![];
+            if coupled {
+                let spring = M3::from_diagonal(&V3::new(0.5, 0.2, 0.1));
+                couplings.push(([0, n as u32 - 1], -spring));
+                [0, n - 1].into_iter().for_each(|row| *matrix.diagonal_mut(row) += spring);
+            }
+            let mut constraints = vec![Constraint::Free; n];
+            constraints[0] = Constraint::Fixed;
+            constraints[1] = Constraint::Along(V3::new(0.6, 0.0, 0.8));
+            let mut given = vec![V3::zeros(); n];
+            given[0] = V3::new(0.1, 0.7, -0.3);
+            given[1] = 0.3 * V3::new(0.6, 0.0, 0.8);
+            let b = (0..n).map(|k| V3::new(0.0, 1e-3, 1e-4 * (k as f64).sin())).collect();
+            Self { matrix, couplings, constraints, b, given }
+        }
+
+        fn solve(&self, preconditioner: Preconditioner, tolerance: f64) -> (Vec<V3>, Solved) {
+            let (mut solver, mut x) = (Solver::default(), self.given.clone());
+            solver.prepare(&self.matrix, &self.constraints, preconditioner);
+            let system = System { matrix: &self.matrix, couplings: &self.couplings };
+            let scale = solver.scale(&system, &self.b, &x);
+            let solved = solver.solve(&system, &self.b, &mut x, scale, tolerance, 10_000);
+            (x, solved)
+        }
+    }
+
+    /// To a hundred times the tolerance, as the matrix is not well conditioned; what is given stays, what is fixed to the last bit.
+    #[test]
+    fn all_preconditioners_find_the_same() {
+        let net = Net::new(40, true);
+        let [expected, others @ ..] = ALL.map(|preconditioner| net.solve(preconditioner, 1e-11).0);
+        let largest = expected.iter().map(|x| x.norm()).fold(0.0, f64::max);
+        for x in &others {
+            let apart = x.iter().zip(&expected).map(|(x, y)| (x - y).norm()).fold(0.0, f64::max);
+            assert!(apart < 1e-9 * largest, "{apart} of {largest}");
+            assert_eq!(x[0].map(f64::to_bits), net.given[0].map(f64::to_bits));
+            assert!((V3::new(0.6, 0.0, 0.8).dot(&x[1]) - 0.3).abs() < 1e-15);
+        }
+    }
+
+    /// They are those of the matrix: what is left after one iteration is rounding. A coupling takes three more at most, one for
+    /// each of its axes.
+    #[test]
+    fn cholesky_factors_are_exact() {
+        assert_eq!(Net::new(40, false).solve(Preconditioner::Cholesky, 1e-9).1.iterations, 1);
+        assert!(Net::new(40, true).solve(Preconditioner::Cholesky, 1e-9).1.iterations <= 4);
+    }
+
+    /// With sixteen times the masses, coarse levels need a half more iterations at most, and the factors alone twice as many at
+    /// least.
+    #[test]
+    fn coarse_levels_see_all_of_a_mesh() {
+        let [few, many] = [25, 100].map(|side| Net::new(side, false));
+        let growth = |preconditioner| {
+            let [few, many] = [&few, &many].map(|net| f64::from(net.solve(preconditioner, 1e-6).1.iterations));
+            many / few
+        };
+        let (levels, alone) = (growth(Preconditioner::Multilevel), growth(Preconditioner::IncompleteCholesky));
+        assert!(levels < 1.5 && alone > 2.0, "{levels}, {alone}");
+    }
+
+    /// Of rows in several pieces.
+    #[test]
+    fn threads_change_no_bit() {
+        let net = Net::new(100, true);
+        assert!(net.matrix.pieces().len() > 2);
+        for preconditioner in ALL {
+            let on = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| net.solve(preconditioner, 1e-3).0)
+            };
+            let [one, three] = [1, 3].map(on);
+            assert!(one.iter().zip(&three).all(|(a, b)| a.map(f64::to_bits) == b.map(f64::to_bits)));
+        }
     }
 }
