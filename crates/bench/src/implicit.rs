@@ -215,7 +215,7 @@ fn rows(table: &mut Table, case: &str, target: Option<Target>, pose: Pose, sampl
         }
     }
     let share = each(samples, |sample| sample.contact() / sample.whole);
-    table.row(&format!("{case}: contact"), "of a step (1997: < 0.1)", None, &share)?;
+    table.row(&format!("{case}: share of contact"), "of a step (1997: < 0.1)", None, &share)?;
     let iterations = each(samples, |sample| f64::from(sample.report.iterations));
     table.row(&format!("{case}: iterations"), "iterations", None, &iterations)?;
     let parts = each(samples, |sample| f64::from(sample.report.substeps));
