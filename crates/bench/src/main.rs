@@ -4,6 +4,7 @@
 //! |-------------|------|
 //! | `overhead`  | what coupling costs over the same simulators alone |
 //! | `contact`   | milliseconds of collision handling, by stage |
+//! | `implicit`  | milliseconds of a step of implicit cloth, by stage |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -16,6 +17,7 @@
 
 mod contact;
 mod crates;
+mod implicit;
 mod overhead;
 mod particles;
 mod record;
@@ -48,8 +50,9 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 5] = [
+const BENCHES: [(&str, &str, Bench); 6] = [
     ("contact", "milliseconds of collision handling, by stage", contact::bench),
+    ("implicit", "milliseconds of a step of implicit cloth, by stage", implicit::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),

@@ -26,10 +26,12 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::{
     Fabric, Integrator, Parameters,
-    blocks::Blocks,
+    assembly::Forces,
+    blocks::{Blocks, Spills},
+    clock::Clock,
     links::Link,
-    sheet::{Forces, Sheet},
-    solve::{Constraint, Solved, Solver, System},
+    sheet::Sheet,
+    solve::{Constraint, Coupling, Solved, Solver, System},
     state::State,
 };
 
@@ -68,11 +70,12 @@ pub(crate) struct Memory {
     at: Vec<V3>,
     middle: Vec<V3>,
     targets: Vec<V3>,
-    /// Contacts that are closed, with h² of their stiffness.
-    links: Vec<(Link, Matrix3<f64>)>,
-    /// Diagonal and right-hand side without contacts.
-    diagonal: Vec<Matrix3<f64>>,
+    /// What contacts couple where the matrix has no room.
+    couplings: Vec<Coupling>,
+    /// Blocks of the matrix as they were before contacts were added, and the right-hand side without contacts.
+    before: Vec<(u32, Matrix3<f64>)>,
     plain: Vec<V3>,
+    spills: Spills,
     trial: Vec<V3>,
     /// Where and how fast vertices end, and the impulses that what is given took `[N s]`.
     pub x: Vec<V3>,
@@ -91,7 +94,13 @@ pub(crate) struct Ended {
 }
 
 /// Advances the state to the end in memory.
-pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut Memory, links: &mut [Link]) -> Ended {
+pub(crate) fn integrate(
+    problem: &Problem<'_>,
+    matrix: &mut Blocks,
+    memory: &mut Memory,
+    links: &mut [Link],
+    clock: &mut Clock,
+) -> Ended {
     let &Problem { sheet, parameters, state, dt, .. } = problem;
     let (x, v, n) = (&state.positions, &state.velocities, state.positions.len());
     let scheme = Scheme::new(parameters.integrator, state, dt, memory);
@@ -124,9 +133,11 @@ pub(crate) fn integrate(problem: &Problem<'_>, matrix: &mut Blocks, memory: &mut
                 memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
             }
         }
+        clock.lap("integrate");
         linearise(sheet, parameters, matrix, memory, h);
+        clock.lap("assemble");
         begin_solve(problem, memory);
-        solve(problem, matrix, memory, links, &scheme, &mut ended);
+        solve(problem, matrix, memory, links, &scheme, &mut ended, clock);
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
@@ -161,28 +172,31 @@ fn solve(
     links: &mut [Link],
     scheme: &Scheme,
     ended: &mut Ended,
+    clock: &mut Clock,
 ) {
     let &Problem { sheet, parameters, state, .. } = problem;
     let n = sheet.masses.len();
-    memory.diagonal.clear();
-    memory.diagonal.extend((0..n).map(|k| *matrix.diagonal(k)));
+    memory.before.clear();
     memory.plain.clone_from(&memory.b);
+    let mut scale = 0.0;
     for round in 1..=ROUNDS {
         add_links(matrix, memory, state, links, scheme);
+        let Memory { solver, b, change, couplings, impulses, spills, .. } = memory;
+        let system = System { matrix, couplings };
         // Later contacts are few: what makes the first solve fast still does.
         if round == 1 {
-            memory.solver.prepare(matrix, parameters.preconditioner);
+            clock.lap("solve");
+            solver.prepare(matrix, problem.constraints, parameters.preconditioner);
+            clock.lap("factorise");
+            scale = solver.scale(&system, b, change);
         }
-        let (b, change) = (&memory.b, &mut memory.change);
-        let system = System { matrix, links: &memory.links };
-        let (tolerance, most) = (parameters.tolerance, parameters.max_iterations);
-        let solved = memory.solver.solve(&system, b, problem.constraints, change, tolerance, most);
+        let solved = solver.solve(&system, b, change, scale, parameters.tolerance, parameters.max_iterations);
         ended.solved.iterations += solved.iterations;
         ended.solved.error = solved.error;
         // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
-        memory.impulses.resize(n, V3::zeros());
-        system.product(&memory.change, &mut memory.impulses);
-        memory.impulses.iter_mut().zip(&memory.b).for_each(|(impulse, b)| *impulse -= b);
+        impulses.resize(n, V3::zeros());
+        system.product(change, impulses, spills);
+        impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse -= *b);
 
         let mut changed = 0;
         for link in links.iter_mut() {
@@ -196,22 +210,35 @@ fn solve(
             break;
         }
     }
+    clock.lap("solve");
 }
 
-/// Adds contacts that are closed.
+/// Adds contacts that are closed, in place of those that were.
 fn add_links(matrix: &mut Blocks, memory: &mut Memory, state: &State, links: &[Link], scheme: &Scheme) {
     let (n, h) = (state.positions.len(), scheme.h);
     memory.b.clone_from(&memory.plain);
-    memory.diagonal.iter().enumerate().for_each(|(k, block)| *matrix.diagonal_mut(k) = *block);
-    memory.links.clear();
+    memory.before.drain(..).rev().for_each(|(place, block)| matrix.values()[place as usize] = block);
+    memory.couplings.clear();
     for link in links.iter().filter(|link| link.is_closed()) {
         let way = scheme.way(link, memory, state);
         let (force, block) = (link.force_after(&way), h * h * link.matrix());
-        for (v, c) in link.parts(n) {
-            memory.b[v] += h * c * force;
-            *matrix.diagonal_mut(v) += c * c * block;
+        for (i, c) in link.parts(n) {
+            memory.b[i] += h * c * force;
+            for (j, d) in link.parts(n) {
+                // Of each pair once, for the lower triangle.
+                if i < j {
+                    continue;
+                }
+                let part = c * d * block;
+                if let Some(place) = matrix.place(i as u32, j as u32) {
+                    let own = &mut matrix.values()[place as usize];
+                    memory.before.push((place, *own));
+                    *own += part;
+                } else {
+                    memory.couplings.push(([i as u32, j as u32], part));
+                }
+            }
         }
-        memory.links.push((link.clone(), block));
     }
 }
 
@@ -235,12 +262,12 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
     for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
         *v = target - constraint.filter(&(target - *v));
     }
-    let moving = potential(sheet, memory, scheme.h, None) + link_energy(memory, state, links, scheme);
+    let moving = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
     let stage = memory.stage.clone();
     for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
         *v = target - constraint.filter(target);
     }
-    let still = potential(sheet, memory, scheme.h, None) + link_energy(memory, state, links, scheme);
+    let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
     if still + 1e-9 * still.abs() < moving {
         return true;
     }
@@ -256,7 +283,6 @@ fn linearise(sheet: &Sheet, parameters: &Parameters, matrix: &mut Blocks, memory
     memory.way.clear();
     memory.way.extend((0..n).map(|k| base_x[k] + h * stage[k] - at[k]));
     memory.forces.clone_from(&memory.acted);
-    matrix.clear();
     let exact = matches!(parameters.integrator, Integrator::SemiImplicit { .. });
     let around = Forces { x: at, middle: &memory.middle, v: stage, way: &memory.way, exact, dt: h };
     sheet.forces(&around, &parameters.fabric, &mut memory.forces, matrix);
@@ -278,17 +304,17 @@ fn search_line(
     scheme: &Scheme,
 ) -> f64 {
     let mut at = |length: f64| {
-        let own = potential(sheet, memory, scheme.h, Some((fabric, length)));
+        let [own, size] = potential(sheet, memory, scheme.h, Some((fabric, length)));
         let stage = memory.stage.clone();
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
         let links = link_energy(memory, state, links, scheme);
         memory.stage = stage;
-        own + links
+        (own + links, size + links)
     };
-    let now = at(0.0);
+    let (now, size) = at(0.0);
     let mut length = 1.0;
     // Rounding of the sum must not stop it.
-    while at(length) > now + 1e-12 * now.abs() {
+    while at(length).0 > now + 1e-12 * size {
         length *= 0.5;
         if length < 1e-6 {
             return 0.0;
@@ -303,19 +329,24 @@ fn link_energy(memory: &Memory, state: &State, links: &[Link], scheme: &Scheme) 
 }
 
 /// ½ (v - v_b)·M (v - v_b) + E(x_b + h v) less the work of other forces, at the stage; or with that of damping, so far along the
-/// change.
-fn potential(sheet: &Sheet, memory: &mut Memory, h: f64, along: Option<(&Fabric, f64)>) -> f64 {
+/// change. And how large the parts of that sum are.
+fn potential(sheet: &Sheet, memory: &mut Memory, h: f64, along: Option<(&Fabric, f64)>) -> [f64; 2] {
     let Memory { base: [base_x, base_v], stage, change, acted, trial, middle, .. } = memory;
     let length = along.map_or(0.0, |(_, length)| length);
     let v = |k: usize| if length > 0.0 { stage[k] + length * change[k] } else { stage[k] };
     trial.clear();
     trial.extend(base_x.iter().enumerate().map(|(k, x)| x + h * v(k)));
     let mut sum = sheet.energy(trial);
+    let mut size = sum;
     for (k, x) in trial.iter_mut().enumerate() {
-        sum += 0.5 * sheet.masses[k] * (v(k) - base_v[k]).norm_squared() - acted[k].dot(&(*x - base_x[k]));
+        let (moving, work) =
+            (0.5 * sheet.masses[k] * (v(k) - base_v[k]).norm_squared(), acted[k].dot(&(*x - base_x[k])));
+        sum += moving - work;
+        size += moving + work.abs();
         *x = v(k);
     }
-    sum + along.map_or(0.0, |(fabric, _)| 0.5 * h * sheet.dissipation(middle, trial, fabric))
+    let damped = along.map_or(0.0, |(fabric, _)| 0.5 * h * sheet.dissipation(middle, trial, fabric));
+    [sum + damped, size + damped]
 }
 
 /// h, and how the end follows from v.

@@ -13,26 +13,32 @@
 //!
 //! Cloth is cut from any triangle mesh (`cut.rs`), held by pins and hands (`pins.rs`), and has vertices and points within triangles
 //! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`,
-//! `sheet.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
+//! `assembly.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
 //! and attachments give (`integrate.rs`, `solve.rs`), and hands the way to [`partita_contact`], which lets nothing pass through
 //! anything. What it took to hold and to stop the cloth is told to who holds and stops it. Start at [`ImplicitCloth`], then
 //! `step.rs`.
 
 mod air;
+mod assembly;
 mod blocks;
+mod cholesky;
+mod clock;
 mod cut;
 #[cfg(test)]
 mod definite;
 mod element;
 mod fabric;
 mod hinge;
+mod incomplete;
 mod integrate;
 mod links;
 mod membrane;
+mod multilevel;
 mod obstacles;
 mod parameters;
 mod pins;
 mod points;
+mod precondition;
 mod sheet;
 mod solve;
 mod state;

@@ -1,7 +1,5 @@
 //! One step from top to bottom, and its stages.
 
-use std::time::Instant;
-
 use nalgebra::Vector3;
 use partita_contact::{Contacts, Near, Path};
 use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
@@ -9,6 +7,7 @@ use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError
 use crate::{
     ImplicitCloth, Integrator,
     blocks::Blocks,
+    clock::Clock,
     integrate::{Memory, Problem, integrate},
     links::{Link, cloth_parts, pinched},
     obstacles::Points,
@@ -106,21 +105,18 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let mut clock = Instant::now();
-        let mut lap = |report: &mut StepReport, stage: &str| {
-            report.stages.add(stage, clock.elapsed().as_secs_f64());
-            clock = Instant::now();
-        };
+        let mut clock = Clock::start();
         self.constrain(dt, motions);
         self.find_near(dt, motions)?;
-        lap(report, "find contacts");
-        self.integrate(dt, report);
+        clock.lap("find contacts");
+        self.integrate(dt, &mut clock, report);
         self.hold(dt, motions);
         self.book_links(dt, motions);
-        lap(report, "integrate");
+        clock.lap("integrate");
         self.check_finite()?;
         self.keep_apart(dt, motions, report)?;
-        lap(report, "contact");
+        clock.lap("contact");
+        clock.stages.0.iter().for_each(|(stage, seconds)| report.stages.add(stage, *seconds));
         self.check_finite()
     }
 
@@ -196,11 +192,11 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    fn integrate(&mut self, dt: f64, report: &mut StepReport) {
+    fn integrate(&mut self, dt: f64, clock: &mut Clock, report: &mut StepReport) {
         let Work { matrix, memory, next, constraints, targets, forces, links, .. } = &mut self.work;
         let (sheet, parameters) = (&self.sheet, &self.parameters);
         let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces };
-        let ended = integrate(&problem, matrix, memory, links);
+        let ended = integrate(&problem, matrix, memory, links, clock);
         report.iterations += ended.solved.iterations;
         let tolerance = self.parameters.tolerance;
         if ended.solved.error > tolerance {
