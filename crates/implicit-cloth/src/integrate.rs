@@ -203,7 +203,7 @@ fn solve(
             let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
             link.force = link.force_after(&way);
             if round < ROUNDS {
-                changed += usize::from(link.turn_out(&way, scheme.h));
+                changed += usize::from(link.turn_out(&way, scheme.h, round + 1 == ROUNDS));
             }
         }
         if changed == 0 {

@@ -1,0 +1,141 @@
+//! What the scenes with cloth have in common: sheets cut from a lattice, and what is looked at after every window.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nalgebra::Vector3;
+use partita::prelude::*;
+use partita_contact::{Features, crossings};
+use partita_mesh::Mesh;
+use partita_report::{Bound, Recorder, Report, Scenery};
+
+pub type Failure = Box<dyn std::error::Error>;
+
+/// A sheet, and the numbers of its vertices by their place in the lattice.
+pub struct Cut {
+    pub mesh: Mesh,
+    #[allow(dead_code, reason = "not every scene looks for places")]
+    pub numbers: BTreeMap<[u32; 2], u32>,
+}
+
+/// Cuts a sheet from a lattice of cells of such an edge `[m]`, in the plane of x and z, seen from above: the cells whose corners
+/// are all kept, and half of those that have three.
+pub fn cut(cells: [u32; 2], edge: f64, keep: impl Fn(u32, u32) -> bool) -> Result<Cut, Failure> {
+    let mut triangles: Vec<[[u32; 2]; 3]> = vec![];
+    for (j, i) in (0..cells[1]).flat_map(|j| (0..cells[0]).map(move |i| (j, i))) {
+        let corners = [[i, j], [i, j + 1], [i + 1, j + 1], [i + 1, j]];
+        let kept: Vec<[u32; 2]> = corners.into_iter().filter(|&[i, j]| keep(i, j)).collect();
+        match kept[..] {
+            // Diagonals alternate, so that none is preferred.
+            [a, b, c, d] if (i + j) % 2 == 0 => triangles.extend([[a, b, c], [a, c, d]]),
+            [a, b, c, d] => triangles.extend([[a, b, d], [d, b, c]]),
+            [a, b, c] => triangles.push([a, b, c]),
+            _ => {}
+        }
+    }
+    let used: BTreeSet<[u32; 2]> = triangles.as_flattened().iter().copied().collect();
+    let numbers: BTreeMap<[u32; 2], u32> = used.iter().copied().zip(0..).collect();
+    let place = |&[i, j]: &[u32; 2]| [edge * f64::from(i), 0.0, edge * f64::from(j)];
+    let vertices: Vec<[f64; 3]> = used.iter().map(place).collect();
+    let triangles: Vec<[u32; 3]> = triangles.iter().map(|t| t.map(|place| numbers[&place])).collect();
+    Ok(Cut { mesh: Mesh::new(&vertices, &triangles)?, numbers })
+}
+
+/// How low the middle of a ball can be above a place of x and z without touching cloth that is there `[m]`.
+#[allow(dead_code, reason = "not every scene has balls")]
+pub fn lowest(cloth: &[Vector3<f64>], [x, z]: [f64; 2], radius: f64) -> f64 {
+    let below = cloth.iter().map(|v| (v.y, radius * radius - (v.x - x).powi(2) - (v.z - z).powi(2)));
+    below.filter(|(_, rest)| *rest > 0.0).map(|(y, rest)| y + rest.sqrt()).fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// What was seen of a cloth after every window.
+#[derive(Default)]
+pub struct Seen {
+    /// Crossings, summed over all windows.
+    crossings: usize,
+    /// The largest strain along warp or weft `[-]`.
+    strain: f64,
+    /// Mean speed of the vertices by window `[m/s]`.
+    speeds: Vec<f64>,
+}
+
+/// Runs and records, and looks at the cloth, and at what else is to be seen, after every window.
+pub fn record(
+    report: &Report,
+    run: &mut Run,
+    cloth: &'static str,
+    seconds: f64,
+    scenery: Scenery,
+    mut look: impl FnMut(&mut Run) -> partita::Result<()>,
+) -> Result<(Recorder, Seen), Failure> {
+    let (mut recorder, mut seen, progress) =
+        (report.recorder(run, scenery)?, Seen::default(), report.progress(seconds));
+    let edges = edges(run)?;
+    while run.time() < seconds - 1e-9 {
+        run.advance()?;
+        recorder.window(run)?;
+        seen.crossings += crossing(run, cloth, &edges)?;
+        let (strain, speed) = run.look(cloth, |cloth: &ImplicitCloth| {
+            let speeds = cloth.velocities().iter().map(|v| v.norm());
+            (cloth.stretch(), speeds.sum::<f64>() / cloth.velocities().len() as f64)
+        })?;
+        seen.strain = seen.strain.max(strain);
+        seen.speeds.push(speed);
+        look(run)?;
+        progress.update(run.time(), &format!("{} crossings, strain {:.1} %", seen.crossings, 100.0 * strain));
+    }
+    recorder.last(run)?;
+    progress.finish();
+    Ok((recorder, seen))
+}
+
+/// Edges of all surfaces, by surface.
+fn edges(run: &mut Run) -> Result<Vec<Vec<[u32; 2]>>, Failure> {
+    let mut all = vec![];
+    for posed in run.picture()?.surfaces {
+        let features = Features::new(posed.surface.vertices.len(), &posed.surface.triangles, &[])?;
+        all.push(features.edges().to_vec());
+    }
+    Ok(all)
+}
+
+/// Edges of the cloth that pass through a triangle of it or of anything else, and those of anything else that pass through it.
+fn crossing(run: &mut Run, cloth: &str, edges: &[Vec<[u32; 2]>]) -> Result<usize, Failure> {
+    let (mut x, mut own, mut others) = (vec![], (vec![], vec![]), (vec![], vec![]));
+    for (posed, edges) in run.picture()?.surfaces.iter().zip(edges) {
+        let first = x.len() as u32;
+        x.extend(posed.vertices().into_iter().map(Vector3::from));
+        let (of_edges, of_triangles) = if posed.simulator == cloth { &mut own } else { &mut others };
+        of_edges.extend(edges.iter().map(|edge| edge.map(|v| v + first)));
+        of_triangles.extend(posed.surface.triangles.iter().map(|t| t.map(|v| v + first)));
+    }
+    let through = crossings(&x, &others.0, &own.1).len();
+    let all = [own.1, others.1].concat();
+    Ok(through + crossings(&x, &own.0, &all).len())
+}
+
+impl Seen {
+    /// What every scene with cloth has to keep. `energy` is what it had to spend `[J]`, and what that
+    /// was; `rest` is how fast the
+    /// vertices may be on average in the last half second, where the scene comes to rest `[m/s]`.
+    pub fn check(&self, report: &mut Report, run: &Run, (energy, of): (f64, &str), strain: f64, rest: Option<f64>) {
+        report.check("crossings, in all windows", self.crossings as f64, Bound::equals(0.0), "");
+        let ledgers = run.ledgers();
+        let open = ledgers.iter().map(|ledger| ledger.closure()).fold(0.0, f64::max);
+        report.check("books: used + pending - got", open, Bound::at_most(1e-12), "of the impulses");
+        let work = ledgers.iter().map(|ledger| ledger.work).sum::<f64>().abs();
+        report.check(&format!("energy of the coupling, of the {of}"), work / energy, Bound::at_most(0.01), "-");
+        report.check("largest strain along warp or weft, in all windows", self.strain, Bound::at_most(strain), "-");
+        let windows = (0.5 / run.rate().dt()).round() as usize;
+        let last = &self.speeds[self.speeds.len().saturating_sub(windows)..];
+        let speed = last.iter().sum::<f64>() / last.len() as f64;
+        match rest {
+            Some(rest) => {
+                report.check("mean speed of the vertices, last half second", speed, Bound::at_most(rest), "m/s");
+            }
+            None => report.figure("mean speed of the vertices, last half second [m/s]", speed),
+        }
+        let done = run.report();
+        report.figure("seconds a frame of a thirtieth", done.seconds / (30.0 * done.simulated));
+        report.figure("share of the rigid side", done.simulators[0].1 / done.seconds);
+    }
+}
