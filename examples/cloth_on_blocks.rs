@@ -52,7 +52,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let options = &flags.options;
     let mut report = Report::new("cloth_on_blocks", options)?;
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.5);
+    let seconds = options.seconds_or(5.0, 0.5);
 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([8.0, 1.0, 8.0])).at([0.0, -0.5, 0.0]).friction(0.5).skin(SKIN))?;
@@ -75,7 +75,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start = places(&mut run, &blocks)?;
     let energy = run.simulator_ledger("cloth")?.ok_or("cloth keeps a ledger")?.potential;
     let (recording, seen) = cloth::record(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
-    seen.check(&mut report, &run, (energy, "sheet's potential at first"), 0.3, (seconds >= 4.0).then_some(0.02));
+    seen.check(&mut report, &run, (energy, "sheet's potential at first"), 0.3, (seconds >= 5.0).then_some(0.02));
 
     let now = places(&mut run, &blocks)?;
     let moved = start.iter().zip(&now).filter(|(a, b)| (*b - *a).norm() > 0.5 * EDGE).count();

@@ -40,8 +40,14 @@ type V3 = Vector3<f64>;
 /// Newton steps after which it stops anyway.
 const NEWTON: u32 = 50;
 
+/// Newton steps of what only has to end no higher than standing still, which each of them does.
+const LOWER: u32 = 4;
+
+/// Higher than standing still by no more than that share of it is as high [-]: solves are no more exact.
+const AS_HIGH: f64 = 1e-6;
+
 /// Solves of a linear step, until contacts hold as they turn out to.
-const ROUNDS: u32 = 4;
+const ROUNDS: u32 = 8;
 
 /// What is to advance, by how much, what of its velocities is given, and which external forces act.
 pub(crate) struct Problem<'a> {
@@ -120,7 +126,9 @@ pub(crate) fn integrate(
     if newton {
         begin_low(problem, memory, links, &scheme);
     }
-    for _ in 0..NEWTON {
+    let mut left = NEWTON;
+    while left > 0 {
+        left -= 1;
         if newton {
             place_at_stage(memory, h);
         }
@@ -144,12 +152,14 @@ pub(crate) fn integrate(
         if newton {
             let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
             let enough = parameters.tolerance * (1.0 + memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max));
-            ended.newton = Some([most, enough]);
+            if parameters.integrator != Integrator::Linearised {
+                ended.newton = Some([most, enough]);
+            }
             if most <= enough || length == 0.0 {
                 break;
             }
         } else if begin_low(problem, memory, links, &scheme) {
-            newton = true;
+            (newton, left) = (true, LOWER);
         } else {
             break;
         }
@@ -268,7 +278,7 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
         *v = target - constraint.filter(target);
     }
     let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
-    if still + 1e-9 * still.abs() < moving {
+    if still + AS_HIGH * still.abs() < moving {
         return true;
     }
     memory.stage = stage;

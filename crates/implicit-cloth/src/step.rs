@@ -23,7 +23,7 @@ const PARTS: u32 = 16;
 
 /// How many times as stiff as what the cloth resists a contact with is, where the cloth is free: so stiff that what a contact
 /// bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
-const CONTACT: f64 = 1.5;
+const CONTACT: f64 = 0.5;
 
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
