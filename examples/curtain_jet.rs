@@ -79,7 +79,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         Ok(())
     })?;
     let jet = 0.5 * DROP * SPEED * SPEED * RATE * seconds.min(SHUT);
-    seen.check(&mut report, &run, (potential + jet, "potential at first and the jet's energy"), 0.1, None);
+    seen.check(&mut report, &run, (potential + jet, "potential at first and the jet's energy"), None);
     report.check("drops that went through the curtain", behind as f64, Bound::equals(0.0), "");
     if seconds >= 2.0 {
         report.check("drops that came back, at most", upwards as f64, Bound::at_least(0.1 * RATE), "");

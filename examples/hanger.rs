@@ -70,7 +70,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         turns.push(2.0 * V3::new(x, y, z).norm().atan2(w.abs()));
         Ok(())
     })?;
-    seen.check(&mut report, &run, (energy, "potential at first"), 0.1, (seconds >= 4.0).then_some(0.02));
+    seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 4.0).then_some(0.02));
 
     let highest = run.look("top", |top: &ImplicitCloth| top.positions().iter().map(|x| x.y).fold(0.0, f64::max))?;
     let most = turns.iter().copied().fold(0.0, f64::max);
