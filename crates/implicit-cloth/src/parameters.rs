@@ -44,8 +44,13 @@ pub enum Preconditioner {
 }
 
 impl Preconditioner {
-    pub(crate) fn measured_best(vertices: usize) -> Self {
-        if vertices < MULTILEVEL { Self::IncompleteCholesky } else { Self::Multilevel }
+    /// What it is for so many vertices.
+    pub(crate) fn for_rows(self, vertices: usize) -> Self {
+        match self {
+            Self::Auto if vertices < MULTILEVEL => Self::IncompleteCholesky,
+            Self::Auto => Self::Multilevel,
+            other => other,
+        }
     }
 }
 

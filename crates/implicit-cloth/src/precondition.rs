@@ -22,8 +22,7 @@ pub(crate) struct Preconditioners {
 impl Preconditioners {
     /// Takes over a matrix without what constraints fix; always of the same pattern.
     pub fn prepare(&mut self, matrix: &Blocks, constraints: &[Constraint], wanted: Preconditioner) {
-        self.is = match wanted {
-            Preconditioner::Auto => Preconditioner::measured_best(matrix.rows()),
+        self.is = match wanted.for_rows(matrix.rows()) {
             // What rounding makes indefinite still has incomplete factors.
             Preconditioner::Cholesky if !self.cholesky.factorise(matrix, constraints) => {
                 Preconditioner::IncompleteCholesky
