@@ -69,9 +69,10 @@ impl Contacts {
     pub(crate) fn tell_impulses(&mut self) {
         let n = self.features.vertices();
         let mut all = std::mem::take(&mut self.work.given);
-        let left_over = relieve(&mut all, n);
-        self.give_left_over(&all, &left_over);
-        all.append(&mut self.work.given);
+        if let Some(left_over) = relieve(&mut all, n) {
+            self.give_left_over(&all, &left_over);
+            all.append(&mut self.work.given);
+        }
         for given in &all {
             given.parts(n).for_each(|(v, c)| self.work.impulses[v] += c * given.impulse);
             let Some(obstacle) = given.obstacle else { continue };
@@ -124,18 +125,18 @@ impl Contacts {
     }
 }
 
-/// Takes back what obstacles gave each other through so many vertices. What vertices then lack is left over.
-fn relieve(all: &mut [Given], n: usize) -> Vec<V3> {
+/// Takes back what obstacles gave each other through so many vertices, if they did. What vertices then lack is left over.
+fn relieve(all: &mut [Given], n: usize) -> Option<Vec<V3>> {
     let told = all.iter().filter(|given| given.obstacle.is_some()).map(|given| given.whole(n).norm()).sum::<f64>();
     // Cheaper than what each vertex gets, and no more than that comes to.
     let whole: V3 = all.iter().map(|given| given.whole(n)).sum();
     if told <= SQUEEZED * whole.norm() {
-        return vec![];
+        return None;
     }
     let mut got = vec![V3::zeros(); n];
     all.iter().for_each(|given| given.parts(n).for_each(|(v, c)| got[v] += c * given.impulse));
     if told <= SQUEEZED * got.iter().map(|j| j.norm()).sum::<f64>() {
-        return vec![];
+        return None;
     }
 
     // Conjugate gradients, scaled by the diagonal.
@@ -167,5 +168,5 @@ fn relieve(all: &mut [Given], n: usize) -> Vec<V3> {
     for given in &mut *all {
         given.impulse = given.parts(n).map(|(v, c)| c * y[v]).sum();
     }
-    residual
+    Some(residual)
 }
