@@ -138,6 +138,8 @@ impl ImplicitCloth {
             forces: vec![],
             near: vec![],
             links: vec![],
+            normals: vec![],
+            sides: vec![],
             points: vec![],
             guides: vec![],
             reactions: vec![],

@@ -35,8 +35,8 @@ const CHANGE: f64 = 0.01;
 /// left for [`partita_contact`] to mend.
 const AHEAD: f64 = 0.15;
 
-/// From which cosine between pushes on they are opposite `[-]`.
-const OPPOSITE: f64 = -0.3;
+/// From which cosine between a push and the cloth's normal on it comes from one side `[-]`.
+const SIDE: f64 = 0.3;
 
 /// A contact.
 #[derive(Clone, Debug)]
@@ -166,19 +166,19 @@ pub(crate) fn cloth_parts(near: &Near, vertices: usize) -> impl Iterator<Item = 
     all.filter(move |(v, c)| *v < vertices && *c != 0.0)
 }
 
-/// Which links have a vertex that obstacles push from opposite sides: it is between them, and they would feel each other through
-/// a spring as stiff as cloth that is stretched, though they may touch each other beside it.
-pub(crate) fn pinched(near: &[Near], vertices: usize) -> Vec<bool> {
-    let mut first = vec![V3::zeros(); vertices];
-    let mut between = vec![false; vertices];
-    for near in near.iter().filter(|near| near.obstacle.is_some()) {
-        for (v, c) in cloth_parts(near, vertices) {
-            let push = c.signum() * near.normal;
-            if first[v] == V3::zeros() {
-                first[v] = push;
-            }
-            between[v] |= push.dot(&first[v]) < OPPOSITE;
+/// Which links have a vertex that obstacles push from both sides of the cloth, which has such normals: it is between them, and
+/// they would feel each other through a spring as stiff as cloth that is stretched, though they may touch each other beside it.
+pub(crate) fn pinched(near: &[Near], normals: &[V3], sides: &mut Vec<[bool; 2]>) -> impl Iterator<Item = bool> {
+    sides.clear();
+    sides.resize(normals.len(), [false; 2]);
+    let obstacles = |near: &&Near| near.obstacle.is_some();
+    for near in near.iter().filter(obstacles) {
+        for (v, c) in cloth_parts(near, normals.len()) {
+            let along = c.signum() * near.normal.dot(&normals[v]);
+            sides[v][0] |= along > SIDE * normals[v].norm();
+            sides[v][1] |= along < -SIDE * normals[v].norm();
         }
     }
-    near.iter().map(|near| near.obstacle.is_some() && cloth_parts(near, vertices).any(|(v, _)| between[v])).collect()
+    let between = |near: &Near| cloth_parts(near, normals.len()).any(|(v, _)| sides[v] == [true; 2]);
+    near.iter().map(move |near| near.obstacle.is_some() && between(near))
 }

@@ -82,6 +82,17 @@ impl Sheet {
         (1.0 + fabric.damping / dt) * self.stiffness[vertex] + self.masses[vertex] / (dt * dt)
     }
 
+    /// Of vertices, as long as twice the area around them `[m²]`.
+    pub fn normals(&self, x: &[V3], out: &mut Vec<V3>) {
+        out.clear();
+        out.resize(x.len(), V3::zeros());
+        for t in &self.triangles {
+            let [a, b, c] = t.vertices.map(|v| x[v as usize]);
+            let normal = (b - a).cross(&(c - a));
+            t.vertices.iter().for_each(|&v| out[v as usize] += normal);
+        }
+    }
+
     /// The largest strain of warp or weft [-].
     pub fn stretch(&self, x: &[V3]) -> f64 {
         let strains = self.triangles.iter().flat_map(|t| t.steps_of(x)).map(|step| step.norm() - 1.0);

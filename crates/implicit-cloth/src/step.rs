@@ -44,6 +44,9 @@ pub(crate) struct Work {
     /// What is near at the begin of a part, and as contacts.
     pub near: Vec<Near>,
     pub links: Vec<Link>,
+    /// Of vertices, as long as twice the area around them `[m²]`, and from which sides obstacles push them.
+    pub normals: Vec<V3>,
+    pub sides: Vec<[bool; 2]>,
     /// Of each guide that is an obstacle.
     pub points: Vec<Points>,
     /// Number of the guide of each obstacle.
@@ -164,7 +167,8 @@ impl ImplicitCloth {
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
-        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, .. } = &mut self.work;
+        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, sides, .. } =
+            &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         for (points, &number) in points.iter_mut().zip(&*guides) {
             points.take(&self.guides[number], motion_of(number));
@@ -180,8 +184,8 @@ impl ImplicitCloth {
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
             cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
-        let pinched = pinched(near, vertices);
-        links.extend(near.iter().zip(pinched).map(|(near, pinched)| {
+        sheet.normals(&next.positions, normals);
+        links.extend(near.iter().zip(pinched(near, normals, sides)).map(|(near, pinched)| {
             let stiffness = if pinched {
                 as_one(near, &|v| sheet.masses[v] / (dt * dt))
             } else {
