@@ -24,13 +24,13 @@ const CELLS: [u32; 2] = [24, 17];
 const EDGE: f64 = 0.04;
 const MIDDLE: i32 = 12;
 /// How far the panels are apart at first, and how far the top is off the hanger's middle `[m]`.
-const APART: f64 = 0.074;
+const APART: f64 = 0.04;
 const OFF: f64 = 0.1;
 /// Height of the hanger's shoulders in the middle, by how much less at the ends, half its width, the radius of its arms `[m]`.
 const HIGH: f64 = 1.15;
 const SLOPE: f64 = 0.06;
 const WIDE: f64 = 0.18;
-const THICK: f64 = 0.022;
+const THICK: f64 = 0.009;
 /// Length of the hook `[m]`, and masses of both arms and of the hook `[kg]`.
 const HOOK: f64 = 0.12;
 const MASSES: [f64; 2] = [0.18, 0.03];
@@ -161,7 +161,7 @@ fn scene(top: &Top, hung: Option<&[V3]>) -> Result<(Run, HandleId), Failure> {
     if let Some(hung) = hung {
         cloth = cloth.with_positions(&hung.iter().map(|&x| x.into()).collect::<Vec<_>>())?;
     }
-    let mut scene = Scene::new(Rate::hz(240));
+    let mut scene = Scene::new(Rate::hz(120));
     scene.contact("top", "rigid").friction(if hung.is_some() { SLIPPERY } else { 1.0 });
     scene.add(rigid).add(cloth);
     Ok((scene.build()?, hook))

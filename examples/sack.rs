@@ -64,7 +64,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let (hung, lying) = settled(&cut, &empty, &spread(&empty), still, options.pick(2.0, 0.5))?;
 
     let draw = |t| smooth(t, BEGIN, TAKES, [[HUNG, LOW, 0.3], [NECK, HIGH, 1.4]]);
-    let (mut run, fruit) = scene(&cut, &hung, &lying, Rate::hz(240), draw)?;
+    let (mut run, fruit) = scene(&cut, &hung, &lying, Rate::hz(120), draw)?;
     let energy = ["cloth", "rigid"].iter().try_fold(0.0, |sum, name| {
         let ledger = run.simulator_ledger(name)?.ok_or("both keep ledgers")?;
         Ok::<f64, Failure>(sum + ledger.potential)
