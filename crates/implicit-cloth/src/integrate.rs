@@ -1,6 +1,7 @@
 //! From one time to the next, without contact: implicit integrators as one linear problem.
 //!
 //! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998, section 3.
+//! \[EW96\] S. Eisenstat, H. Walker: Choosing the Forcing Terms in an Inexact Newton Method. SIAM J. Sci. Comput. 17, 1996.
 //! \[CK02\] K.-J. Choi, H.-S. Ko: Stable but Responsive Cloth. SIGGRAPH 2002 (BDF-2).
 //! \[VMT05\] P. Volino, N. Magnenat-Thalmann: Implicit Midpoint Integration and Adaptive Damping for Efficient Cloth
 //! Simulation. Computer Animation and Virtual Worlds 16, 2005.
@@ -31,7 +32,7 @@ use crate::{
     clock::Clock,
     links::Link,
     sheet::Sheet,
-    solve::{Constraint, Coupling, Solved, Solver, System},
+    solve::{Constraint, Coupling, Solver, System},
     state::State,
 };
 
@@ -43,11 +44,18 @@ const NEWTON: u32 = 50;
 /// Newton steps of what only has to end no higher than standing still, which each of them does.
 const LOWER: u32 = 4;
 
-/// Higher than standing still by no more than that share of it is as high [-]: solves are no more exact.
-const AS_HIGH: f64 = 1e-6;
-
 /// Solves of a linear step, until contacts hold as they turn out to.
 const ROUNDS: u32 = 8;
+
+/// What is left over of a solve at least that is not the last, relative to its begin [-].
+const FORCING: f64 = 0.1;
+
+/// Contacts hold if they leave no more than so many times what solves may leave over [-].
+const HOLDS: f64 = 3.0;
+
+/// On the way back from a solution, the slope is small by that share of the first [-], or after so many halves.
+const SLOPE: f64 = 0.1;
+const HALVES: u32 = 12;
 
 /// What is to advance, by how much, what of its velocities is given, and which external forces act.
 pub(crate) struct Problem<'a> {
@@ -61,6 +69,20 @@ pub(crate) struct Problem<'a> {
     pub targets: &'a [V3],
     /// Loads and gravity `[N]`.
     pub forces: &'a [V3],
+}
+
+impl Problem<'_> {
+    /// What gravity gives in `h` `[N s]`: what solutions are measured against at least, or what is in balance would be solved for
+    /// what rounding leaves.
+    fn weights(&self, h: f64) -> impl Iterator<Item = V3> {
+        let g = V3::from(self.parameters.gravity);
+        self.sheet.masses.iter().map(move |m| h * *m * g)
+    }
+
+    /// How fast gravity makes in the time what falls freely `[m/s]`.
+    fn falls(&self) -> f64 {
+        self.dt * V3::from(self.parameters.gravity).norm()
+    }
 }
 
 /// Memory of a step.
@@ -83,6 +105,11 @@ pub(crate) struct Memory {
     plain: Vec<V3>,
     spills: Spills,
     trial: Vec<V3>,
+    /// What a round of solves begins with, and what the matrix makes of the way from there; of contacts, the way until there and
+    /// from there.
+    guess: Vec<V3>,
+    image: Vec<V3>,
+    ways: Vec<[V3; 2]>,
     /// Where and how fast vertices end, and the impulses that what is given took `[N s]`.
     pub x: Vec<V3>,
     pub v: Vec<V3>,
@@ -94,7 +121,9 @@ pub(crate) struct Memory {
 /// How the solves of a step ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ended {
-    pub solved: Solved,
+    pub iterations: u32,
+    /// Left over, relative to the scale, in the preconditioner's norm [-].
+    pub error: f64,
     /// The largest change of velocity in the last Newton step, and what it should be `[m/s]`; none without Newton.
     pub newton: Option<[f64; 2]>,
 }
@@ -144,7 +173,7 @@ pub(crate) fn integrate(
         clock.lap("integrate");
         linearise(sheet, parameters, matrix, memory, h);
         clock.lap("assemble");
-        begin_solve(problem, memory);
+        begin_solve(problem, memory, links);
         solve(problem, matrix, memory, links, &scheme, &mut ended, clock);
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
@@ -174,7 +203,8 @@ fn place_at_stage(memory: &mut Memory, h: f64) {
     at.iter_mut().zip(base).zip(stage).for_each(|((at, base), v)| *at = *base + h * *v);
 }
 
-/// Solves for the change of velocities, again until contacts hold as they turn out to.
+/// Solves for the change of velocities, again until contacts hold as they turn out to: Newton's steps, each solved as exactly
+/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls.
 fn solve(
     problem: &Problem<'_>,
     matrix: &mut Blocks,
@@ -188,10 +218,10 @@ fn solve(
     let n = sheet.masses.len();
     memory.before.clear();
     memory.plain.clone_from(&memory.b);
-    let mut scale = 0.0;
+    let (mut scale, mut thought): (f64, [f64; 2]) = (0.0, [0.0; 2]);
     for round in 1..=ROUNDS {
         add_links(matrix, memory, state, links, scheme);
-        let Memory { solver, b, change, couplings, impulses, spills, .. } = memory;
+        let Memory { solver, b, change, guess, couplings, impulses, spills, .. } = memory;
         let system = System { matrix, couplings };
         // Where that is cheap beside a solve, it follows contacts: half as many iterations where cloth lies on a box.
         let preconditioner = parameters.preconditioner.for_rows(n);
@@ -199,29 +229,87 @@ fn solve(
             clock.lap("solve");
             solver.prepare(matrix, problem.constraints, preconditioner);
             clock.lap("factorise");
-            scale = solver.scale(&system, b, change);
         }
-        let solved = solver.solve(&system, b, change, scale, parameters.tolerance, parameters.max_iterations);
-        ended.solved.iterations += solved.iterations;
-        ended.solved.error = solved.error;
+        if round == 1 {
+            scale = solver.scale(&system, b, change).max(solver.measure(problem.weights(scheme.h)));
+        }
+        guess.clone_from(change);
+        let begun = solver.start(&system, b, change);
+        let forcing = match round {
+            1 if !links.is_empty() => FORCING,
+            1 | ROUNDS => 0.0,
+            _ => ((begun.sqrt() - thought[1].sqrt()).abs() / thought[0].sqrt()).min(FORCING),
+        };
+        let enough = parameters.tolerance * parameters.tolerance * scale;
+        let solved =
+            solver.solve(&system, change, begun, enough.max(forcing * forcing * begun), parameters.max_iterations);
+        thought = [begun, solved.left];
+        ended.iterations += solved.iterations;
+        ended.error = if scale > 0.0 { (solved.left / scale).sqrt() } else { 0.0 };
         // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
         impulses.resize(n, V3::zeros());
         system.product(change, impulses, spills);
         impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse -= *b);
 
-        let mut changed = 0;
+        let holds = links.is_empty() || round > 1 && solved.left <= enough && begun <= HOLDS * HOLDS * enough;
+        if !holds && (2..ROUNDS).contains(&round) {
+            go_back(matrix, memory, state, links, scheme);
+        }
         for link in links.iter_mut() {
             let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
             link.force = link.force_after(&way);
             if round < ROUNDS {
-                changed += usize::from(link.turn_out(&way, scheme.h, round + 1 == ROUNDS));
+                link.turn_out(&way, scheme.h, round + 1 == ROUNDS);
             }
         }
-        if changed == 0 {
+        if holds {
             break;
         }
     }
     clock.lap("solve");
+}
+
+/// Goes back from a solution towards the guess, to where the potential is lowest on the way between them, with contacts as they
+/// turn out: it is convex, and its slope along s is
+///
+///   p·(A₀ (g + s p) - b₀) - Σ h c p·f(way at g + s p),   A₀ = A - h² Σ c² K,
+///
+/// where p leads from the guess g to the solution, f is what a contact does, and K what the matrix takes it for.
+fn go_back(matrix: &Blocks, memory: &mut Memory, state: &State, links: &[Link], scheme: &Scheme) {
+    let (n, h) = (state.positions.len(), scheme.h);
+    let mut ways = std::mem::take(&mut memory.ways);
+    let Memory { change, impulses, guess, trial, image, spills, couplings, .. } = &mut *memory;
+    trial.clear();
+    trial.extend(change.iter().zip(guess.iter()).map(|(change, guess)| change - guess));
+    image.resize(n, V3::zeros());
+    System { matrix, couplings }.product(trial, image, spills);
+    let dot = |a: &[V3], b: &[V3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
+    let mut curvature = dot(trial, image);
+    let mut slope = dot(trial, impulses) - curvature;
+    ways.clear();
+    for link in links {
+        let way = h * link.sum(|v| memory.trial[v], n);
+        let from = scheme.way(link, memory, state) + h * link.sum(|v| memory.guess[v], n);
+        curvature -= way.dot(&(link.matrix() * way));
+        slope += way.dot(&link.force_after(&from));
+        ways.push([from, way]);
+    }
+    let slope_at = |s: f64| {
+        let contacts = links.iter().zip(&ways).map(|(link, [from, way])| way.dot(&link.force_at(&(from + s * way), h)));
+        slope + s * curvature - contacts.sum::<f64>()
+    };
+    let (first, mut between, mut s) = (slope_at(0.0), [0.0, 1.0], 1.0);
+    let mut here = slope_at(s);
+    for _ in 0..HALVES {
+        if here.abs() <= SLOPE * first.abs() || s == 1.0 && here < 0.0 {
+            break;
+        }
+        between[usize::from(here > 0.0)] = s;
+        s = 0.5 * (between[0] + between[1]);
+        here = slope_at(s);
+    }
+    memory.ways = ways;
+    memory.change.iter_mut().zip(&memory.trial).for_each(|(change, whole)| *change -= (1.0 - s) * whole);
 }
 
 /// Adds contacts that are closed, in place of those that were.
@@ -254,10 +342,11 @@ fn add_links(matrix: &mut Blocks, memory: &mut Memory, state: &State, links: &[L
 }
 
 /// Where a solve begins: with what is given; what nobody holds, with all of it falling as one.
-fn begin_solve(problem: &Problem<'_>, memory: &mut Memory) {
+fn begin_solve(problem: &Problem<'_>, memory: &mut Memory, links: &[Link]) {
     let sheet = problem.sheet;
     let whole: f64 = sheet.masses.iter().sum();
-    let is_free = problem.constraints.iter().all(|constraint| *constraint == Constraint::Free);
+    let is_free = problem.constraints.iter().all(|constraint| *constraint == Constraint::Free)
+        && !links.iter().any(Link::is_closed);
     let fall = if is_free { memory.b.iter().sum::<V3>() / whole } else { V3::zeros() };
     memory.change.clear();
     for ((target, stage), constraint) in memory.targets.iter().zip(&memory.stage).zip(problem.constraints) {
@@ -279,7 +368,12 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
         *v = target - constraint.filter(target);
     }
     let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
-    if still + AS_HIGH * still.abs() < moving {
+    // Solves are no more exact.
+    if still
+        + problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.falls().powi(2)
+        + 1e-12 * still.abs()
+        < moving
+    {
         return true;
     }
     memory.stage = stage;

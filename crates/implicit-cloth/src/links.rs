@@ -23,13 +23,10 @@ type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
 /// Slower than this, friction is viscous `[m/s]`.
-const CREEP: f64 = 2e-4;
+const CREEP: f64 = 5e-4;
 
 /// What slides no faster than so many times that may stick `[-]`.
 const SLOW: f64 = 5.0;
-
-/// A change of a contact's force by this share is worth another solve `[-]`.
-const CHANGE: f64 = 0.01;
 
 /// Contacts push where features are farther apart than the thickness by this much of it, so that what rests on them has nothing
 /// left for [`partita_contact`] to mend.
@@ -46,35 +43,38 @@ pub(crate) struct Link {
     gap: f64,
     /// k where it is closed `[N/m]`.
     stiffness: f64,
-    /// How much too near they were found last `[m]`.
-    lack: f64,
+    /// By how hard it is pushed its friction goes `[N]`: as it was found last, without end for what sticks at the begin.
+    pushed: f64,
     /// Along the normal, 0 where it is open, and across it `[N/m]`.
     normal: f64,
     tangential: f64,
     /// Where it slips: the friction along its way `[N]`, across which alone the tangential stiffness acts then.
-    slip: Option<V3>,
+    slip: Option<Slip>,
     /// What it does to the first feature `[N]`.
     pub force: V3,
 }
 
 impl Link {
-    /// As it seems to be at the begin: closed where it is too near, sticking where it hardly moves. What slips has no friction yet:
-    /// how hard it is pushed the first solve tells.
-    pub fn new(near: &Near, stiffness: f64, v: &[V3], dt: f64) -> Self {
+    /// As it seems to be at the begin, if all go on as they do: closed where it is too near. With friction by how hard it was pushed
+    /// in the last step; where it was not, sticking if it hardly moves, else without.
+    pub fn new(near: &Near, stiffness: f64, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
         let mut link = Self {
             near: *near,
             gap,
             stiffness,
-            lack: f64::INFINITY,
-            normal: if gap < 0.0 { stiffness } else { 0.0 },
+            pushed: 0.0,
+            normal: 0.0,
             tangential: 0.0,
             slip: None,
             force: V3::zeros(),
         };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
-        if gap < 0.0 && link.split(&way).1.norm() <= SLOW * CREEP * dt {
-            link.tangential = stiffness;
+        let along = near.normal.dot(&way);
+        if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
+            let slow = (way - along * near.normal).norm() <= SLOW * CREEP * dt;
+            link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
+            link.close(&way, dt, false);
         }
         link
     }
@@ -92,72 +92,96 @@ impl Link {
         self.normal > 0.0
     }
 
-    /// k n nᵀ + k_t P, where P projects across the normal, and across the way of what slips `[N/m]`.
+    /// k n nᵀ + k_t P, where P projects across the normal, with another stiffness along the way of what slips `[N/m]`.
     pub fn matrix(&self) -> M3 {
         let along = self.near.normal * self.near.normal.transpose();
-        let mut across = M3::identity() - along;
-        if let Some(t) = self.direction() {
-            across -= t * t.transpose();
+        let mut block = self.normal * along + self.tangential * (M3::identity() - along);
+        if let Some(Slip { along: t, slope, .. }) = self.slip {
+            block += (slope - self.tangential) * t * t.transpose();
         }
-        self.normal * along + self.tangential * across
-    }
-
-    /// Along which it slips.
-    fn direction(&self) -> Option<V3> {
-        self.slip.map(|slip| slip.normalize())
-    }
-
-    /// A way, by its part along the normal and what the tangential stiffness acts on.
-    fn split(&self, way: &V3) -> (f64, V3) {
-        let along = self.near.normal.dot(way);
-        let across = way - along * self.near.normal;
-        (along, across - self.direction().map_or(V3::zeros(), |t| t.dot(&across) * t))
+        block
     }
 
     /// On the first feature, after it went such a way against the second `[N]`.
     pub fn force_after(&self, way: &V3) -> V3 {
-        let (along, across) = self.split(way);
-        let slip = self.slip.unwrap_or_else(V3::zeros);
-        self.normal * (-self.gap - along) * self.near.normal - self.tangential * across - slip
+        let along = self.near.normal.dot(way);
+        let across = way - along * self.near.normal;
+        let mut force = self.normal * (-self.gap - along) * self.near.normal - self.tangential * across;
+        if let Some(Slip { along: t, slope, force: constant }) = self.slip {
+            force -= ((slope - self.tangential) * t.dot(&across) + constant) * t;
+        }
+        force
     }
 
     /// What falls along that force `[J]`.
     pub fn energy_after(&self, way: &V3) -> f64 {
-        let (along, across) = self.split(way);
-        let slip = self.slip.map_or(0.0, |slip| slip.dot(way));
-        0.5 * (self.normal * (self.gap + along).powi(2) + self.tangential * across.norm_squared()) + slip
-    }
-
-    /// To the way that it turned out to go in `dt`, `last` if there is one more solve only; whether that changes it much.
-    pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) -> bool {
-        let before = self.force_after(way);
-        self.adapt(-self.gap - self.near.normal.dot(way), way, dt, last);
-        let after = self.force_after(way);
-        (after - before).norm() > CHANGE * after.norm().max(before.norm())
-    }
-
-    /// To how much too near its features are, and a way in `dt`.
-    fn adapt(&mut self, lack: f64, way: &V3, dt: f64, last: bool) {
-        let slipped = self.direction();
-        (self.normal, self.tangential, self.slip) = (0.0, 0.0, None);
-        // Where pushes go to and fro between contacts, friction goes by the lesser, lest it be more than any of them allows.
-        let lesser = lack.min(self.lack);
-        self.lack = if lack > 0.0 { lack } else { f64::INFINITY };
-        if lack <= 0.0 {
-            return;
+        let along = self.near.normal.dot(way);
+        let across = way - along * self.near.normal;
+        let mut twice = self.normal * (self.gap + along).powi(2) + self.tangential * across.norm_squared();
+        if let Some(Slip { along: t, slope, force }) = self.slip {
+            let part = t.dot(&across);
+            twice += (slope - self.tangential) * part * part + 2.0 * force * part;
         }
-        self.normal = self.stiffness;
-        let most = self.near.friction * self.stiffness * lesser;
+        0.5 * twice
+    }
+
+    /// On the first feature, if it goes such a way in `dt`, with friction by how hard it was pushed last `[N]`.
+    pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
+        let along = self.near.normal.dot(way);
+        let push = self.stiffness * (-self.gap - along).max(0.0);
+        if push == 0.0 {
+            return V3::zeros();
+        }
+        let across = way - along * self.near.normal;
+        push * self.near.normal - self.friction(across.norm(), dt)[0] * across
+    }
+
+    /// At a way across in `dt`, its secant and its slope `[N/m]`.
+    fn friction(&self, way: f64, dt: f64) -> [f64; 2] {
+        if self.pushed.is_infinite() {
+            return [self.stiffness; 2];
+        }
+        let most = self.near.friction * self.pushed;
+        let range = (CREEP * dt).max(2.0 * most / self.stiffness);
+        let share = way / range;
+        if share < 1.0 { [most / range * (2.0 - share), 2.0 * most / range * (1.0 - share)] } else { [most / way, 0.0] }
+    }
+
+    /// To the way that it turned out to go in `dt`, `last` if there is one more solve only.
+    pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) {
+        let along = self.near.normal.dot(way);
+        (self.normal, self.tangential, self.slip) = (0.0, 0.0, None);
+        self.pushed = self.stiffness * (-self.gap - along).max(0.0);
+        if self.pushed > 0.0 {
+            self.close(way, dt, last);
+        }
+    }
+
+    /// Around a way in `dt`, by how hard it is pushed.
+    fn close(&mut self, way: &V3, dt: f64, last: bool) {
         let across = way - self.near.normal.dot(way) * self.near.normal;
         let size = across.norm();
-        let sticking = (most / (CREEP * dt)).min(self.stiffness);
-        if sticking * size <= most || (!last && slipped.is_some_and(|t| t.dot(&across) < 0.0)) {
-            self.tangential = sticking;
-        } else {
-            self.tangential = most / size;
-            self.slip = (!last).then(|| most / size * across).filter(|slip| *slip != V3::zeros());
+        let [secant, slope] = self.friction(size, dt);
+        (self.normal, self.tangential) = (self.stiffness, secant);
+        if !last && size > 0.0 && slope < secant {
+            self.slip = Some(Slip { along: across / size, slope, force: (secant - slope) * size });
         }
     }
+
+    /// How hard it is pushed in the end `[N]`.
+    pub fn push(&self) -> f64 {
+        self.near.normal.dot(&self.force)
+    }
+}
+
+/// Friction around a way.
+#[derive(Clone, Copy, Debug)]
+struct Slip {
+    /// Of the way.
+    along: V3,
+    /// By which it grows along that way `[N/m]`, on top of a constant part `[N]`.
+    slope: f64,
+    force: f64,
 }
 
 /// Of what is near, the parts that are cloth, among so many vertices: vertices and weights.

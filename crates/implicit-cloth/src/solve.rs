@@ -93,8 +93,8 @@ impl System<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Solved {
     pub iterations: u32,
-    /// Left over, relative to the scale, in the preconditioner's norm.
-    pub error: f64,
+    /// The square of what is left over, in the preconditioner's norm.
+    pub left: f64,
 }
 
 /// Memory and preconditioner of solves.
@@ -127,24 +127,26 @@ impl Solver {
         let mut given = std::mem::take(&mut self.direction);
         given.fill(V3::zeros());
         self.held.iter().for_each(|(row, constraint)| given[*row] = x[*row] - constraint.filter(&x[*row]));
-        self.begin(system, b, &given);
+        let scale = self.start(system, b, &given);
         self.direction = given;
+        scale
+    }
+
+    /// The square of a right-hand side in that norm.
+    pub fn measure(&mut self, b: impl Iterator<Item = V3>) -> f64 {
+        self.residual.iter_mut().zip(b).for_each(|(r, b)| *r = b);
+        filter(&self.held, &mut self.residual);
         self.precondition()
     }
 
-    /// Makes `x`, whose constrained parts are as they have to be, a solution of A x = b in the others.
-    pub fn solve(
-        &mut self,
-        system: &System<'_>,
-        b: &[V3],
-        x: &mut [V3],
-        scale: f64,
-        tolerance: f64,
-        most: u32,
-    ) -> Solved {
-        let enough = tolerance * tolerance * scale;
+    /// Takes `x`, whose constrained parts are as they have to be, as a first guess at A x = b; the square of what that leaves.
+    pub fn start(&mut self, system: &System<'_>, b: &[V3], x: &[V3]) -> f64 {
         self.begin(system, b, x);
-        let mut left = self.precondition();
+        self.precondition()
+    }
+
+    /// Makes what `x` was started with, leaving `left`, a solution in what is not constrained, up to `enough`.
+    pub fn solve(&mut self, system: &System<'_>, x: &mut [V3], mut left: f64, enough: f64, most: u32) -> Solved {
         self.direction.copy_from_slice(&self.preconditioned);
         let mut iterations = 0;
         while left > enough && iterations < most {
@@ -162,7 +164,7 @@ impl Solver {
             update(&mut self.direction, &self.preconditioned, |d, p| *d = p + turn * *d);
             iterations += 1;
         }
-        Solved { iterations, error: if scale > 0.0 { (left / scale).sqrt() } else { 0.0 } }
+        Solved { iterations, left }
     }
 
     /// b - A x, without what is given.
@@ -263,7 +265,8 @@ mod tests {
             solver.prepare(&self.matrix, &self.constraints, preconditioner);
             let system = System { matrix: &self.matrix, couplings: &self.couplings };
             let scale = solver.scale(&system, &self.b, &x);
-            let solved = solver.solve(&system, &self.b, &mut x, scale, tolerance, 10_000);
+            let left = solver.start(&system, &self.b, &x);
+            let solved = solver.solve(&system, &mut x, left, tolerance * tolerance * scale, 10_000);
             (x, solved)
         }
     }

@@ -1,6 +1,7 @@
 //! All that a step reads or changes.
 
 use nalgebra::Vector3;
+use partita_contact::Pair;
 use partita_simulator::Wrench;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub(crate) struct State {
     pub before: Option<Before>,
     /// What contact goes on from.
     pub contact: partita_contact::State,
+    /// How hard contacts pushed in the last step, in order `[N]`.
+    pub pushes: Vec<(Pair, f64)>,
     /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
 }
@@ -33,7 +36,7 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, time, before, contact, external } = from;
+        let Self { positions, velocities, time, before, contact, pushes, external } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
         self.time = *time;
@@ -46,6 +49,7 @@ impl Clone for State {
             (own, from) => own.clone_from(from),
         }
         self.contact.clone_from(contact);
+        self.pushes.clone_from(pushes);
         self.external = *external;
     }
 }

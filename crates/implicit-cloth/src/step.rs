@@ -191,7 +191,8 @@ impl ImplicitCloth {
             } else {
                 CONTACT * as_one(near, &|v| sheet.resistance(v, fabric, dt))
             };
-            Link::new(near, stiffness, &next.velocities, dt)
+            let known = next.pushes.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
+            Link::new(near, stiffness, known.ok().map(|k| next.pushes[k].1), &next.velocities, dt)
         }));
         Ok(())
     }
@@ -201,11 +202,11 @@ impl ImplicitCloth {
         let (sheet, parameters) = (&self.sheet, &self.parameters);
         let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces };
         let ended = integrate(&problem, matrix, memory, links, clock);
-        report.iterations += ended.solved.iterations;
+        report.iterations += ended.iterations;
         let tolerance = self.parameters.tolerance;
-        if ended.solved.error > tolerance {
+        if ended.error > tolerance {
             let unit = "of the equations' right-hand side".into();
-            report.outcome = Outcome::StoppedAt { error: ended.solved.error, bound: tolerance, unit };
+            report.outcome = Outcome::StoppedAt { error: ended.error, bound: tolerance, unit };
         } else if let Some([error, bound]) = ended.newton
             && error > bound
             && report.outcome == Outcome::Converged
@@ -257,6 +258,9 @@ impl ImplicitCloth {
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
         let Work { next, contacts, guides, links, reactions, .. } = &mut self.work;
         let n = next.positions.len();
+        next.pushes.clear();
+        next.pushes.extend(links.iter().map(|link| (link.near.pair, link.push())).filter(|(_, push)| *push > 0.0));
+        next.pushes.sort_unstable_by_key(|(pair, _)| *pair);
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Some(obstacle) = link.near.obstacle else { continue };
             let guide = guides[obstacle as usize];
