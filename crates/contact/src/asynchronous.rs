@@ -25,7 +25,6 @@ impl Contacts {
         self.check(step, end)?;
         state.check(self)?;
         self.start(step, end);
-        self.work.margin = state.margin;
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.search(true)?;
         let mut state = state.clone();

@@ -8,6 +8,7 @@ use parry3d_f64::{
     math::Vector,
     partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace},
 };
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ContactError,
@@ -101,7 +102,7 @@ impl Tree {
 }
 
 /// Two features that may meet: which, and their vertices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Pair {
     /// Point and triangle, or two edges.
     pub kind: Kind,

@@ -131,6 +131,9 @@ pub(crate) struct Work {
     pub cloth: Tree,
     pub others: Tree,
     pub search: Search,
+    /// Where vertices were when nearest points were looked for, nowhere if that failed; and how often with the same pairs.
+    pub searched: Vec<V3>,
+    pub reused: u32,
     pub pairs: Vec<Pair>,
     /// Of each pair: its nearest points at the begin, and the impact found last.
     pub nearest: Vec<Nearest>,
@@ -154,7 +157,7 @@ pub(crate) struct Work {
     pub groups: Vec<Group>,
     pub turned: Vec<V3>,
     /// What a pair of tiny gap has to keep of it in a part of the step, and how much of what it is too near by it parts `[-]`.
-    pub kept: f64,
+    pub gap_kept: f64,
     pub parting: f64,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
@@ -242,7 +245,6 @@ impl Contacts {
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
         let before = state.clone();
-        self.work.margin = state.margin;
         self.meet_the_new(state, step.begin, step.paths);
         while let Some(part) = parts.next() {
             let dt = (part[1] - part[0]) * step.dt;
@@ -256,7 +258,6 @@ impl Contacts {
                 }
             }
         }
-        state.margin = self.work.margin;
         self.tell_impulses();
         // What is told where to go is there to the last bit.
         let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
@@ -277,10 +278,10 @@ impl Contacts {
         let mut clock = Instant::now();
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
         let share = part[1] - part[0];
-        self.work.kept = 0.5_f64.powf(share);
+        self.work.gap_kept = 0.5_f64.powf(share);
         self.work.parting = (PARTING[0] * share).min(PARTING[1] * dt);
         self.place(paths, part, dt);
-        self.search(true)?;
+        self.search_if_needed()?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {
             self.check_apart()?;

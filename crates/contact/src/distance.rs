@@ -6,11 +6,12 @@
 //! where a system is ill-conditioned its solution is corrected along the direction in which it is not.
 
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 
 type V3 = Vector3<f64>;
 
 /// Which two features a pair is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A point and a triangle: `[point, corner, corner, corner]`.
     PointTriangle,

@@ -96,7 +96,7 @@ impl Contacts {
             return None;
         }
         // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.
-        let kept = (self.parameters.separation * meeting.thickness).min(work.kept * gap);
+        let kept = (self.parameters.separation * meeting.thickness).min(work.gap_kept * gap);
         let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
         let split = pair.kind.split();
         if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {

@@ -51,9 +51,8 @@ impl Contacts {
         self.check(step, end)?;
         state.check(self)?;
         self.start(step, end);
-        self.work.margin = state.margin;
         self.place(step.paths, [0.0, 1.0], step.dt);
-        self.search(true)?;
+        self.search_if_needed()?;
         let mut state = state.clone();
         self.meet_the_new(&mut state, step.begin, step.paths);
         self.find_crossings(&mut state, &mut Report::default());

@@ -22,6 +22,10 @@ const INTERVALS: usize = 256;
 /// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
 /// after a step where one did, less after one where none did. Too much or too little costs time.
 const MARGINS: [f64; 2] = [0.25, 4.0];
+const SHRINK: f64 = 0.95;
+
+/// Steps after which pairs are looked for again anyway: those of slow vertices that were fast are more than there need to be.
+const REUSED: u32 = 10;
 
 impl Contacts {
     /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
@@ -94,6 +98,7 @@ impl Contacts {
         }
         let present = paths.iter().map(|path| *path != Path::Absent);
         if !present.clone().eq(work.present.iter().copied()) || work.boxes.is_empty() {
+            work.searched.clear();
             work.present.clear();
             work.present.extend(present);
             let there = |&(k, _): &(usize, &(Obstacle, Core))| work.present[k];
@@ -117,15 +122,56 @@ impl Contacts {
         }
     }
 
+    /// As [`Contacts::search`] anew, but where all go within the boxes of a search not long ago: its pairs are all that may meet
+    /// still, and more of them change nothing.
+    pub(crate) fn search_if_needed(&mut self) -> Result<(), ContactError> {
+        let work = &mut self.work;
+        if work.searched.len() != work.x.len() || work.reused >= REUSED {
+            return self.search(true);
+        }
+        let moved = work.searched != work.x;
+        let is_in = |k: usize| !self.leaves_its_box(k, &self.work.x[k]) && !self.leaves_its_box(k, &self.end(k));
+        if !(0..self.work.x.len()).all(is_in) {
+            return self.search(moved);
+        }
+        let work = &mut self.work;
+        work.margin = (SHRINK * work.margin).max(MARGINS[0]);
+        work.reused += u32::from(moved);
+        if moved {
+            self.find_nearest();
+        }
+        self.work.changed.fill(true);
+        Ok(())
+    }
+
     /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
     /// else the boxes grow by where they go now.
+    ///
+    /// # Errors
+    /// More than there may be, though boxes are as small as can be: that says nothing of what was looked for before.
     pub(crate) fn search(&mut self, anew: bool) -> Result<(), ContactError> {
         let [least, most] = MARGINS;
-        self.work.margin = if anew { 0.95 * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
-        let margin = self.work.margin * self.parameters.thickness;
+        self.work.margin = if anew { SHRINK * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
+        self.work.searched.clear();
         if anew {
             self.work.boxes.clear();
         }
+        self.grow_boxes(self.work.margin * self.parameters.thickness);
+        if self.collect_pairs().is_err() {
+            self.work.boxes.clear();
+            self.grow_boxes(0.0);
+            self.collect_pairs()?;
+        }
+        self.find_nearest();
+        let work = &mut self.work;
+        work.changed.clear();
+        work.changed.resize(work.x.len(), true);
+        work.reused = 0;
+        Ok(())
+    }
+
+    /// By the vertices' ways.
+    fn grow_boxes(&mut self, margin: f64) {
         for k in 0..self.work.x.len() {
             let around = margin + self.reach(k);
             let bounds = Bounds::swept(&self.work.x[k], &self.work.u[k], around);
@@ -134,6 +180,10 @@ impl Contacts {
                 None => self.work.boxes.push(bounds),
             }
         }
+    }
+
+    /// Whose boxes meet.
+    fn collect_pairs(&mut self) -> Result<(), ContactError> {
         let work = &mut self.work;
         work.cloth.fit(&work.boxes);
         work.others.fit(&work.boxes);
@@ -146,15 +196,16 @@ impl Contacts {
             pairs.retain(|pair| !self.is_let_through(&pair.vertices));
             self.work.pairs = pairs;
         }
+        Ok(())
+    }
+
+    /// Of all pairs, as things are.
+    fn find_nearest(&mut self) {
         let work = &mut self.work;
         let x = &work.x;
-        work.pairs
-            .par_iter()
-            .map(|pair| nearest(pair.kind, &pair.vertices.map(|v| x[v as usize])))
-            .collect_into_vec(&mut work.nearest);
-        work.changed.clear();
-        work.changed.resize(work.x.len(), true);
-        Ok(())
+        let found = work.pairs.par_iter().map(|pair| nearest(pair.kind, &pair.vertices.map(|v| x[v as usize])));
+        found.collect_into_vec(&mut work.nearest);
+        work.searched.clone_from(&work.x);
     }
 
     /// Whether these are with an obstacle that lets one of them through.
@@ -166,18 +217,21 @@ impl Contacts {
     /// Looks for pairs again if a vertex left its box.
     pub(crate) fn widen(&mut self) -> Result<(), ContactError> {
         let cloth = self.features.vertices();
-        if cloth == 0 {
-            return Ok(());
-        }
-        let reach = self.reach(0);
-        let left = |k: usize| {
-            let (end, bounds) = (self.work.x[k] + self.work.u[k], &self.work.boxes[k]);
-            !bounds.contains(&end.add_scalar(reach)) || !bounds.contains(&end.add_scalar(-reach))
-        };
-        if (0..cloth).any(|k| self.work.changed[k] && left(k)) {
+        if (0..cloth).any(|k| self.work.changed[k] && self.leaves_its_box(k, &self.end(k))) {
             self.search(false)?;
         }
         Ok(())
+    }
+
+    /// Where a vertex goes.
+    fn end(&self, k: usize) -> V3 {
+        self.work.x[k] + self.work.u[k]
+    }
+
+    /// Whether a vertex reaches out of its box where it is `at`.
+    fn leaves_its_box(&self, k: usize, at: &V3) -> bool {
+        let (bounds, reach) = (&self.work.boxes[k], self.reach(k));
+        !bounds.contains(&at.add_scalar(reach)) || !bounds.contains(&at.add_scalar(-reach))
     }
 }
 

@@ -17,8 +17,6 @@ pub struct State {
     pub(crate) absent: Vec<u32>,
     /// Whether it is known that nothing crosses.
     pub(crate) apart: bool,
-    /// How far vertices may leave their intended ways before pairs are looked for again, in thicknesses; 0 at first.
-    pub(crate) margin: f64,
 }
 
 impl State {
@@ -41,8 +39,7 @@ impl State {
         let (vertices, obstacles) = (contacts.features.vertices(), contacts.obstacles.len());
         let in_order = self.inside.is_sorted() && self.absent.is_sorted();
         let known = self.inside.iter().all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
-        let good =
-            in_order && known && self.absent.iter().all(|&o| (o as usize) < obstacles) && self.margin.is_finite();
+        let good = in_order && known && self.absent.iter().all(|&o| (o as usize) < obstacles);
         if good { Ok(()) } else { Err(ContactError::State { vertices, obstacles }) }
     }
 }

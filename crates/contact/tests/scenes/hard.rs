@@ -208,10 +208,10 @@ fn what_cannot_be_is_refused() {
     };
     let other = "the state is of another surface than one of 25 vertices with 1 obstacles";
     for inside in ["[[25,0]]", "[[3,1]]", "[[3,0],[2,0]]"] {
-        let state = format!(r#"{{"inside":{inside},"absent":[],"apart":true,"margin":0.25}}"#);
+        let state = format!(r#"{{"inside":{inside},"absent":[],"apart":true}}"#);
         refused(&state, Path::Points { begin: &below, end: &below }, other);
     }
-    let good = r#"{"inside":[],"absent":[],"apart":false,"margin":0}"#;
+    let good = r#"{"inside":[],"absent":[],"apart":false}"#;
     let mut broken = below.clone();
     broken[7].x = f64::NAN;
     let expected = "vertex 7 of obstacle 0 at the end is NaN; expected within 1e9 m";
