@@ -57,7 +57,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     run.for_seconds(1.0)?;
     let hung = run.look("cloth", |cloth: &ImplicitCloth| cloth.positions().to_vec())?;
 
-    let (mut run, posts, balls) = scene(&cut, &hung, Rate::hz(120), &BALLS, Body::dynamic)?;
+    let (mut run, posts, balls) = scene(&cut, &hung, Rate::hz(240), &BALLS, Body::dynamic)?;
     let start = places(&mut run, &posts)?;
     let mut energy = run.simulator_ledger("cloth")?.ok_or("cloth keeps a ledger")?.potential;
     for place in places(&mut run, &balls)? {
@@ -142,7 +142,6 @@ fn scene(cut: &Cut, x: &[V3], rate: Rate, balls: &[[u32; 2]], role: fn(Shape) ->
         rolling.push(rigid.add(&format!("ball {number}"), ball)?);
     }
     scene.contact("cloth", "rigid").friction(0.3);
-    scene.scheme(Relaxed::default().tolerance(0.1).floor(1.0).passes(4));
     scene.add(rigid).add(cloth);
     Ok((scene.build()?, posts, rolling))
 }

@@ -139,7 +139,7 @@ impl ImplicitCloth {
             near: vec![],
             links: vec![],
             normals: vec![],
-            sides: vec![],
+            pushes: vec![],
             points: vec![],
             guides: vec![],
             reactions: vec![],

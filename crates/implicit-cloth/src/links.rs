@@ -32,8 +32,11 @@ const SLOW: f64 = 5.0;
 /// left for [`partita_contact`] to mend.
 const AHEAD: f64 = 0.15;
 
-/// From which cosine between a push and the cloth's normal on it comes from one side `[-]`.
+/// From which cosine between a push and the cloth's normal on it clearly comes from one side `[-]`.
 const SIDE: f64 = 0.3;
+
+/// From which cosine between pushes on they are opposite `[-]`.
+const OPPOSITE: f64 = -0.3;
 
 /// A contact.
 #[derive(Clone, Debug)]
@@ -190,19 +193,43 @@ pub(crate) fn cloth_parts(near: &Near, vertices: usize) -> impl Iterator<Item = 
     all.filter(move |(v, c)| *v < vertices && *c != 0.0)
 }
 
-/// Which links have a vertex that obstacles push from both sides of the cloth, which has such normals: it is between them, and
-/// they would feel each other through a spring as stiff as cloth that is stretched, though they may touch each other beside it.
-pub(crate) fn pinched(near: &[Near], normals: &[V3], sides: &mut Vec<[bool; 2]>) -> impl Iterator<Item = bool> {
-    sides.clear();
-    sides.resize(normals.len(), [false; 2]);
-    let obstacles = |near: &&Near| near.obstacle.is_some();
-    for near in near.iter().filter(obstacles) {
+/// How an obstacle pushes a vertex: which one does, where to, and by how much from which side of the cloth `[-]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Push {
+    obstacle: u32,
+    way: V3,
+    side: f64,
+}
+
+impl Push {
+    /// Whether they push against each other through the cloth: from opposite sides, or two obstacles that are not clearly on one
+    /// side of it. One obstacle may push both slopes of a fold that lies over it.
+    fn is_against(&self, other: &Self) -> bool {
+        let sides = self.side * other.side;
+        let [one, two] = [self.side, other.side].map(|side| side.abs() > SIDE);
+        let (through, around) = (one && two && sides < 0.0, one && two && sides > 0.0);
+        self.way.dot(&other.way) < OPPOSITE && (through || self.obstacle != other.obstacle && !around)
+    }
+}
+
+/// Which links have a vertex between obstacles, of cloth with such normals: these would feel each other through a spring as stiff
+/// as cloth that is stretched, though they may touch each other beside it.
+pub(crate) fn pinched(
+    near: &[Near],
+    normals: &[V3],
+    pushes: &mut Vec<(Option<Push>, bool)>,
+) -> impl Iterator<Item = bool> {
+    pushes.clear();
+    pushes.resize(normals.len(), (None, false));
+    for near in near {
+        let Some(obstacle) = near.obstacle else { continue };
         for (v, c) in cloth_parts(near, normals.len()) {
-            let along = c.signum() * near.normal.dot(&normals[v]);
-            sides[v][0] |= along > SIDE * normals[v].norm();
-            sides[v][1] |= along < -SIDE * normals[v].norm();
+            let way = c.signum() * near.normal;
+            let push = Push { obstacle, way, side: way.dot(&normals[v]) / normals[v].norm().max(f64::MIN_POSITIVE) };
+            let (first, between) = &mut pushes[v];
+            *between |= first.get_or_insert(push).is_against(&push);
         }
     }
-    let between = |near: &Near| cloth_parts(near, normals.len()).any(|(v, _)| sides[v] == [true; 2]);
+    let between = |near: &Near| cloth_parts(near, normals.len()).any(|(v, _)| pushes[v].1);
     near.iter().map(move |near| near.obstacle.is_some() && between(near))
 }

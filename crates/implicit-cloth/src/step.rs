@@ -9,7 +9,7 @@ use crate::{
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
-    links::{Link, cloth_parts, pinched},
+    links::{Link, Push, cloth_parts, pinched},
     obstacles::Points,
     pins::Held,
     solve::Constraint,
@@ -44,9 +44,9 @@ pub(crate) struct Work {
     /// What is near at the begin of a part, and as contacts.
     pub near: Vec<Near>,
     pub links: Vec<Link>,
-    /// Of vertices, as long as twice the area around them `[m²]`, and from which sides obstacles push them.
+    /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
-    pub sides: Vec<[bool; 2]>,
+    pub pushes: Vec<(Option<Push>, bool)>,
     /// Of each guide that is an obstacle.
     pub points: Vec<Points>,
     /// Number of the guide of each obstacle.
@@ -167,7 +167,7 @@ impl ImplicitCloth {
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
-        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, sides, .. } =
+        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, pushes, .. } =
             &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         for (points, &number) in points.iter_mut().zip(&*guides) {
@@ -185,7 +185,7 @@ impl ImplicitCloth {
             cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
         sheet.normals(&next.positions, normals);
-        links.extend(near.iter().zip(pinched(near, normals, sides)).map(|(near, pinched)| {
+        links.extend(near.iter().zip(pinched(near, normals, pushes)).map(|(near, pinched)| {
             let stiffness = if pinched {
                 as_one(near, &|v| sheet.masses[v] / (dt * dt))
             } else {
