@@ -61,7 +61,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let from_corner = |k: u32| k.min(CELLS - k);
     let sheet = cloth::cut([CELLS; 2], SIZE / f64::from(CELLS), |i, j| from_corner(i) + from_corner(j) >= CORNER)?;
     // Off the middle of the stack, so that it pulls to one side.
-    let sheet = sheet.mesh.at([0.42 - 0.5 * SIZE, LAYERS.len() as f64 * EDGE + ABOVE, 0.05 - 0.5 * SIZE])?;
+    let sheet = sheet.mesh.at([0.38 - 0.5 * SIZE, LAYERS.len() as f64 * EDGE + ABOVE, 0.05 - 0.5 * SIZE])?;
     let triangles = sheet.triangles().len();
     let canvas = Fabric::denim().density(DENSITY).stretch(2e4).shear(2e3).bend(4e-4);
     let cloth = ImplicitCloth::new("cloth", sheet, canvas)?;
