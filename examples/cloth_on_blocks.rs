@@ -13,7 +13,6 @@ mod cloth;
 use std::process::ExitCode;
 
 use clap::Parser;
-use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
 
@@ -72,12 +71,12 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     scene.add(rigid).add(cloth);
     let mut run = scene.build()?;
 
-    let start = places(&mut run, &blocks)?;
+    let start = cloth::places(&mut run, &blocks)?;
     let energy = run.simulator_ledger("cloth")?.ok_or("cloth keeps a ledger")?.potential;
     let (recording, seen) = cloth::record(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "sheet's potential at first"), (seconds >= 5.0).then_some(0.02));
 
-    let now = places(&mut run, &blocks)?;
+    let now = cloth::places(&mut run, &blocks)?;
     let moved = start.iter().zip(&now).filter(|(a, b)| (*b - *a).norm() > 0.5 * EDGE).count();
     if seconds >= 2.0 {
         report.check("blocks toppled", moved as f64, Bound::at_least(2.0), "blocks");
@@ -101,10 +100,6 @@ fn stack(rigid: &mut RigidBodies) -> Result<Vec<HandleId>, SimulatorError> {
         }
     }
     Ok(blocks)
-}
-
-fn places(run: &mut Run, blocks: &[HandleId]) -> partita::Result<Vec<Vector3<f64>>> {
-    blocks.iter().map(|&body| Ok(run.state(body)?.position.into())).collect()
 }
 
 fn scenery() -> Scenery {

@@ -1,8 +1,7 @@
 //! You will see a jet of drops hit a curtain, which gives way, swings with its rail, and lets none of them through.
 //!
 //! Rail and arms are rapier's, the curtain is an implicit cloth, the jet a particle system; none knows of the others. The rail
-//! leads the curtain, the curtain leads the jet: what bouncing off it took pushes it, and what it takes to hold it pulls at the
-//! rail.
+//! leads the curtain, the curtain leads the jet: drops that bounce off push the curtain, which pulls at the rail that it hangs from.
 
 /// Sheets cut from a lattice, and what is looked at after every window.
 mod cloth;

@@ -64,7 +64,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let (hung, lying) = settled(&cut, &empty, &spread(&empty), still, options.pick(2.0, 0.5))?;
 
     let draw = |t| smooth(t, BEGIN, TAKES, [[HUNG, LOW, 0.3], [NECK, HIGH, 1.4]]);
-    let (mut run, fruit) = scene(&cut, &hung, &lying, Rate::hz(120), draw)?;
+    let (mut run, fruit) = scene(&cut, &hung, &lying, draw)?;
     let energy = ["cloth", "rigid"].iter().try_fold(0.0, |sum, name| {
         let ledger = run.simulator_ledger(name)?.ok_or("both keep ledgers")?;
         Ok::<f64, Failure>(sum + ledger.potential)
@@ -74,7 +74,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let neck = if seconds > BEGIN + TAKES { HIGH } else { LOW };
     let within = |x: &V3| x.xz().norm() < 0.5 * RADIUS && x.y > neck - RADIUS - 0.05 && x.y < neck;
-    let inside = places(&mut run, &fruit)?.iter().filter(|x| within(x)).count();
+    let inside = cloth::places(&mut run, &fruit)?.iter().filter(|x| within(x)).count();
     report.check("fruit in the sack at the end", inside as f64, Bound::equals(fruit.len() as f64), "");
     report.note(run.report());
     Ok(report.finish(recording))
@@ -114,24 +114,14 @@ fn settled(
     hold: fn(f64) -> Hold,
     seconds: f64,
 ) -> Result<(Vec<V3>, Vec<V3>), Failure> {
-    let (mut run, fruit) = scene(cut, x, fruit, Rate::hz(120), hold)?;
+    let (mut run, fruit) = scene(cut, x, fruit, hold)?;
     run.for_seconds(seconds)?;
     let x = run.look("cloth", |cloth: &ImplicitCloth| cloth.positions().to_vec())?;
-    Ok((x, places(&mut run, &fruit)?))
-}
-
-fn places(run: &mut Run, bodies: &[HandleId]) -> partita::Result<Vec<V3>> {
-    bodies.iter().map(|&body| Ok(run.state(body)?.position.into())).collect()
+    Ok((x, cloth::places(&mut run, &fruit)?))
 }
 
 /// The cloth where it is, in hands, with fruit where that is.
-fn scene(
-    cut: &Cut,
-    x: &[V3],
-    fruit_at: &[V3],
-    rate: Rate,
-    hold: fn(f64) -> Hold,
-) -> Result<(Run, Vec<HandleId>), Failure> {
+fn scene(cut: &Cut, x: &[V3], fruit_at: &[V3], hold: fn(f64) -> Hold) -> Result<(Run, Vec<HandleId>), Failure> {
     let positions: Vec<[f64; 3]> = x.iter().map(|&x| x.into()).collect();
     let canvas = Fabric::denim().stretch(6000.0).damping(0.01).bend_damping(0.02);
     let mut cloth = ImplicitCloth::new("cloth", cut.mesh.clone(), canvas)?.with_positions(&positions)?;
@@ -161,7 +151,7 @@ fn scene(
         let body = Body::dynamic(Shape::ball(*radius)).mass(*mass).friction(0.4).damping(0.1, 1.0);
         fruit.push(rigid.add(&format!("{name} {number}"), body.at((*at).into()))?);
     }
-    let mut scene = Scene::new(rate);
+    let mut scene = Scene::new(Rate::hz(120));
     // Fruit that the cloth catches within a window would be pushed by what that took a window ago.
     scene.scheme(Relaxed::default().tolerance(0.1).floor(0.5).passes(4));
     scene.contact("cloth", "rigid").friction(0.3);

@@ -39,7 +39,7 @@ pub use snapshot::{RunSnapshot, WindowInputs};
 pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
     #[cfg(feature = "implicit-cloth")]
-    pub use partita_implicit_cloth::{Fabric, ImplicitCloth};
+    pub use partita_implicit_cloth::{Fabric, ImplicitCloth, Mesh, Side};
     #[cfg(feature = "particles")]
     pub use partita_particles::{Emitter, Integration, Particles};
     #[cfg(feature = "rigid")]
@@ -48,6 +48,6 @@ pub mod prelude {
 }
 
 /// The README's code is compiled and run.
-#[cfg(all(doctest, feature = "particles", feature = "rigid"))]
+#[cfg(all(doctest, feature = "implicit-cloth", feature = "particles", feature = "rigid"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

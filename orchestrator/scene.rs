@@ -51,19 +51,19 @@ pub struct Contact {
 }
 
 impl Contact {
-    /// Coulomb friction coefficient of this pair [-], in place of the surfaces' own.
+    /// Coulomb friction coefficient of this pair [-], in place of the leader's own.
     pub fn friction(&mut self, coefficient: f64) -> &mut Self {
         self.friction = Some(coefficient);
         self
     }
 
-    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the surfaces' own.
+    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own.
     pub fn restitution(&mut self, coefficient: f64) -> &mut Self {
         self.restitution = Some(coefficient);
         self
     }
 
-    /// Distance that the follower keeps `[m]`, in place of the surfaces' own.
+    /// Distance that the follower keeps, besides its own radius or half its thickness `[m]`, in place of the leader's own.
     pub fn thickness(&mut self, distance: f64) -> &mut Self {
         self.thickness = Some(distance);
         self
@@ -174,6 +174,9 @@ impl Scene {
     /// Fixes handles of the follower to handles of the leader: Points to a Point where they are, or
     /// Points and Frames to a Frame, each at the place in it where it now is. `to` is one handle,
     /// or one for each of `own`.
+    ///
+    /// The leader feels the follower's pull a window later: what is stiff, tied to what is light, wants a higher rate or
+    /// [`Relaxed`](crate::Relaxed).
     pub fn attach(&mut self, own: impl Into<Vec<HandleId>>, to: impl Into<Vec<HandleId>>) -> &mut Self {
         self.attachments.push(Attach { own: own.into(), to: to.into() });
         self

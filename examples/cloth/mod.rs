@@ -47,6 +47,12 @@ pub fn lowest(cloth: &[Vector3<f64>], [x, z]: [f64; 2], radius: f64) -> f64 {
     below.filter(|(_, rest)| *rest > 0.0).map(|(y, rest)| y + rest.sqrt()).fold(f64::NEG_INFINITY, f64::max)
 }
 
+/// Where bodies are `[m]`.
+#[allow(dead_code, reason = "not every scene asks")]
+pub fn places(run: &mut Run, bodies: &[HandleId]) -> partita::Result<Vec<Vector3<f64>>> {
+    bodies.iter().map(|&body| Ok(run.state(body)?.position.into())).collect()
+}
+
 /// What was seen of a cloth after every window.
 #[derive(Default)]
 pub struct Seen {

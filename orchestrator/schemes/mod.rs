@@ -24,7 +24,9 @@ pub enum Scheme {
     /// it wants heavy leaders.
     #[default]
     Interleaved,
-    /// The pass repeated in place until load and report agree.
+    /// The pass repeated in place until load and report agree, each for the price of one more step of all: for followers as heavy
+    /// as their leaders or heavier, and for cloth that catches what falls. There a tolerance of 0.1 does, with a floor of some
+    /// tenths of a body's weight.
     Relaxed(Relaxed),
 }
 

@@ -20,7 +20,8 @@ type V3 = Vector3<f64>;
 const INTERVALS: usize = 256;
 
 /// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
-/// after a step where one did, less after one where none did. Too much or too little costs time.
+/// after a step where one did, less after one where none did, and enough for some steps of what is slow. Too much or too little
+/// costs time.
 const MARGINS: [f64; 2] = [0.25, 4.0];
 const SHRINK: f64 = 0.95;
 
@@ -151,7 +152,12 @@ impl Contacts {
     /// More than there may be, though boxes are as small as can be: that says nothing of what was looked for before.
     pub(crate) fn search(&mut self, anew: bool) -> Result<(), ContactError> {
         let [least, most] = MARGINS;
-        self.work.margin = if anew { SHRINK * self.work.margin } else { 1.5 * self.work.margin }.clamp(least, most);
+        let mut margin = if anew { SHRINK * self.work.margin } else { 1.5 * self.work.margin };
+        let holds = f64::from(REUSED) * self.fastest() / self.parameters.thickness;
+        if holds <= most {
+            margin = margin.max(holds);
+        }
+        self.work.margin = margin.clamp(least, most);
         self.work.searched.clear();
         if anew {
             self.work.boxes.clear();
@@ -168,6 +174,11 @@ impl Contacts {
         work.changed.resize(work.x.len(), true);
         work.reused = 0;
         Ok(())
+    }
+
+    /// The longest way of a vertex `[m]`.
+    fn fastest(&self) -> f64 {
+        self.work.u.iter().map(V3::norm_squared).fold(0.0, f64::max).sqrt()
     }
 
     /// By the vertices' ways.

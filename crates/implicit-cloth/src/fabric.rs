@@ -23,13 +23,14 @@ pub struct Fabric {
     pub shear: f64,
     /// Flexural rigidity: moment per width and curvature, of a bend along warp and along weft `[N m]`.
     pub bend: [f64; 2],
-    /// Stress by strain rates, as the time in which these would make the same stress as strain `[s]`.
+    /// Viscosity as a time τ: a strain that changes at a rate adds the stress of τ times that rate as strain; 0 for none `[s]`.
     pub damping: f64,
     /// The same of bending `[s]`.
     pub bend_damping: f64,
-    /// How far layers stay apart `[m]`.
+    /// How far apart the middles of two layers stay; the middle keeps half of it from obstacles. From 1e-9 to 1e3 `[m]`.
     pub thickness: f64,
-    /// Coulomb friction coefficient of the cloth with itself, and of others with it unless the pair has its own `[-]`.
+    /// Coulomb friction coefficient of the cloth with itself, and of followers on it; on a leader, the leader's counts. A pair's
+    /// own comes before both `[-]`.
     pub friction: f64,
 }
 
@@ -143,7 +144,9 @@ impl Fabric {
         check_not_negative("fabric, bend along weft [N m]", bend_weft)?;
         check_not_negative("fabric, damping [s]", self.damping)?;
         check_not_negative("fabric, bend_damping [s]", self.bend_damping)?;
-        check_positive("fabric, thickness [m]", self.thickness)?;
+        if !(1e-9..=1e3).contains(&self.thickness) {
+            return Err(SimulatorError::refused("fabric, thickness [m]", self.thickness, "from 1e-9 to 1e3"));
+        }
         check_not_negative("fabric, friction [-]", self.friction)
     }
 

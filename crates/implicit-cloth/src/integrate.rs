@@ -1,7 +1,7 @@
-//! From one time to the next, without contact: implicit integrators as one linear problem.
+//! From one time to the next: implicit integrators as one linear problem, with contact as springs (`links.rs`), for which each is
+//! solved in rounds (`rounds.rs`).
 //!
 //! \[BW98\] D. Baraff, A. Witkin: Large Steps in Cloth Simulation. SIGGRAPH 1998, section 3.
-//! \[EW96\] S. Eisenstat, H. Walker: Choosing the Forcing Terms in an Inexact Newton Method. SIAM J. Sci. Comput. 17, 1996.
 //! \[CK02\] K.-J. Choi, H.-S. Ko: Stable but Responsive Cloth. SIGGRAPH 2002 (BDF-2).
 //! \[VMT05\] P. Volino, N. Magnenat-Thalmann: Implicit Midpoint Integration and Adaptive Damping for Efficient Cloth
 //! Simulation. Computer Animation and Virtual Worlds 16, 2005.
@@ -21,18 +21,20 @@
 //!   (M + h D + h² K) (v - v_l) = -M (v_l - v_b) + h (f(x_l, v_l) - K (x_b + h v_l - x_l)),
 //!
 //! with x_l, v_l at the begin of the step (\[BW98\] eq. 18), or repeated where the last one ended, until nothing changes (Newton),
-//! no farther than the potential ½ (v - v_b)·M (v - v_b) + E(x_b + h v) + ½ h v·D v falls.
+//! no farther than the potential ½ (v - v_b)·M (v - v_b) + E(x_b + h v) + ½ h v·D v
+//! and that of contacts falls.
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    Fabric, Integrator, Parameters, Preconditioner,
+    Fabric, Integrator, Parameters,
     assembly::Forces,
     blocks::{Blocks, Spills},
     clock::Clock,
     links::Link,
+    rounds::solve,
     sheet::Sheet,
-    solve::{Constraint, Coupling, Solver, System},
+    solve::{Constraint, Coupling, Solver},
     state::State,
 };
 
@@ -43,19 +45,6 @@ const NEWTON: u32 = 50;
 
 /// Newton steps of what only has to end no higher than standing still, which each of them does.
 const LOWER: u32 = 4;
-
-/// Solves of a linear step, until contacts hold as they turn out to.
-const ROUNDS: u32 = 8;
-
-/// What is left over of a solve at least that is not the last, relative to its begin [-].
-const FORCING: f64 = 0.1;
-
-/// Contacts hold if they leave no more than so many times what solves may leave over [-].
-const HOLDS: f64 = 3.0;
-
-/// On the way back from a solution, the slope is small by that share of the first [-], or after so many halves.
-const SLOPE: f64 = 0.1;
-const HALVES: u32 = 12;
 
 /// What is to advance, by how much, what of its velocities is given, and which external forces act.
 pub(crate) struct Problem<'a> {
@@ -74,7 +63,7 @@ pub(crate) struct Problem<'a> {
 impl Problem<'_> {
     /// What gravity gives in `h` `[N s]`: what solutions are measured against at least, or what is in balance would be solved for
     /// what rounding leaves.
-    fn weights(&self, h: f64) -> impl Iterator<Item = V3> {
+    pub fn weights(&self, h: f64) -> impl Iterator<Item = V3> {
         let g = V3::from(self.parameters.gravity);
         self.sheet.masses.iter().map(move |m| h * *m * g)
     }
@@ -91,25 +80,26 @@ pub(crate) struct Memory {
     pub solver: Solver,
     forces: Vec<V3>,
     way: Vec<V3>,
-    b: Vec<V3>,
-    change: Vec<V3>,
+    pub b: Vec<V3>,
+    pub change: Vec<V3>,
     base: [Vec<V3>; 2],
     stage: Vec<V3>,
     at: Vec<V3>,
     middle: Vec<V3>,
+    spare: Vec<V3>,
     targets: Vec<V3>,
     /// What contacts couple where the matrix has no room.
-    couplings: Vec<Coupling>,
+    pub couplings: Vec<Coupling>,
     /// Blocks of the matrix as they were before contacts were added, and the right-hand side without contacts.
-    before: Vec<(u32, Matrix3<f64>)>,
-    plain: Vec<V3>,
-    spills: Spills,
-    trial: Vec<V3>,
+    pub before: Vec<(u32, Matrix3<f64>)>,
+    pub plain: Vec<V3>,
+    pub spills: Spills,
+    pub trial: Vec<V3>,
     /// What a round of solves begins with, and what the matrix makes of the way from there; of contacts, the way until there and
     /// from there.
-    guess: Vec<V3>,
-    image: Vec<V3>,
-    ways: Vec<[V3; 2]>,
+    pub guess: Vec<V3>,
+    pub image: Vec<V3>,
+    pub ways: Vec<[V3; 2]>,
     /// Where and how fast vertices end, and the impulses that what is given took `[N s]`.
     pub x: Vec<V3>,
     pub v: Vec<V3>,
@@ -124,6 +114,8 @@ pub(crate) struct Ended {
     pub iterations: u32,
     /// Left over, relative to the scale, in the preconditioner's norm [-].
     pub error: f64,
+    /// What contacts that turned out otherwise in the last round left over, relative to the scale, if they did [-].
+    pub contacts: f64,
     /// The largest change of velocity in the last Newton step, and what it should be `[m/s]`; none without Newton.
     pub newton: Option<[f64; 2]>,
 }
@@ -151,7 +143,9 @@ pub(crate) fn integrate(
     let mut ended = Ended::default();
     let mut newton =
         matches!(parameters.integrator, Integrator::BackwardEuler | Integrator::Bdf2 | Integrator::Midpoint);
-    memory.targets = (0..n).map(|k| scheme.target(&memory.base[0], problem, k)).collect();
+    let to_the_end = newton;
+    memory.targets.clear();
+    memory.targets.extend((0..n).map(|k| scheme.target(&memory.base[0], problem, k)));
     if newton {
         begin_low(problem, memory, links, &scheme);
     }
@@ -165,6 +159,7 @@ pub(crate) fn integrate(
         memory.middle.clone_from(&memory.at);
         match parameters.integrator {
             Integrator::Bdf2 | Integrator::Midpoint => {}
+            Integrator::SemiImplicit { .. } if newton => {}
             Integrator::SemiImplicit { .. } => memory.middle.iter_mut().zip(v).for_each(|(middle, v)| *middle += h * v),
             Integrator::Linearised | Integrator::BackwardEuler => {
                 memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
@@ -181,7 +176,7 @@ pub(crate) fn integrate(
         if newton {
             let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
             let enough = parameters.tolerance * (1.0 + memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max));
-            if parameters.integrator != Integrator::Linearised {
+            if to_the_end {
                 ended.newton = Some([most, enough]);
             }
             if most <= enough || length == 0.0 {
@@ -201,144 +196,6 @@ pub(crate) fn integrate(
 fn place_at_stage(memory: &mut Memory, h: f64) {
     let Memory { stage, at, base: [base, _], .. } = memory;
     at.iter_mut().zip(base).zip(stage).for_each(|((at, base), v)| *at = *base + h * *v);
-}
-
-/// Solves for the change of velocities, again until contacts hold as they turn out to: Newton's steps, each solved as exactly
-/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls.
-fn solve(
-    problem: &Problem<'_>,
-    matrix: &mut Blocks,
-    memory: &mut Memory,
-    links: &mut [Link],
-    scheme: &Scheme,
-    ended: &mut Ended,
-    clock: &mut Clock,
-) {
-    let &Problem { sheet, parameters, state, .. } = problem;
-    let n = sheet.masses.len();
-    memory.before.clear();
-    memory.plain.clone_from(&memory.b);
-    let (mut scale, mut thought): (f64, [f64; 2]) = (0.0, [0.0; 2]);
-    for round in 1..=ROUNDS {
-        add_links(matrix, memory, state, links, scheme);
-        let Memory { solver, b, change, guess, couplings, impulses, spills, .. } = memory;
-        let system = System { matrix, couplings };
-        // Where that is cheap beside a solve, it follows contacts: half as many iterations where cloth lies on a box.
-        let preconditioner = parameters.preconditioner.for_rows(n);
-        if round == 1 || matches!(preconditioner, Preconditioner::BlockJacobi | Preconditioner::IncompleteCholesky) {
-            clock.lap("solve");
-            solver.prepare(matrix, problem.constraints, preconditioner);
-            clock.lap("factorise");
-        }
-        if round == 1 {
-            scale = solver.scale(&system, b, change).max(solver.measure(problem.weights(scheme.h)));
-        }
-        guess.clone_from(change);
-        let begun = solver.start(&system, b, change);
-        let forcing = match round {
-            1 if !links.is_empty() => FORCING,
-            1 | ROUNDS => 0.0,
-            _ => ((begun.sqrt() - thought[1].sqrt()).abs() / thought[0].sqrt()).min(FORCING),
-        };
-        let enough = parameters.tolerance * parameters.tolerance * scale;
-        let solved =
-            solver.solve(&system, change, begun, enough.max(forcing * forcing * begun), parameters.max_iterations);
-        thought = [begun, solved.left];
-        ended.iterations += solved.iterations;
-        ended.error = if scale > 0.0 { (solved.left / scale).sqrt() } else { 0.0 };
-        // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
-        impulses.resize(n, V3::zeros());
-        system.product(change, impulses, spills);
-        impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse -= *b);
-
-        let holds = links.is_empty() || round > 1 && solved.left <= enough && begun <= HOLDS * HOLDS * enough;
-        if !holds && (2..ROUNDS).contains(&round) {
-            go_back(matrix, memory, state, links, scheme);
-        }
-        for link in links.iter_mut() {
-            let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
-            link.force = link.force_after(&way);
-            if round < ROUNDS {
-                link.turn_out(&way, scheme.h, round + 1 == ROUNDS);
-            }
-        }
-        if holds {
-            break;
-        }
-    }
-    clock.lap("solve");
-}
-
-/// Goes back from a solution towards the guess, to where the potential is lowest on the way between them, with contacts as they
-/// turn out: it is convex, and its slope along s is
-///
-///   p·(A₀ (g + s p) - b₀) - Σ h c p·f(way at g + s p),   A₀ = A - h² Σ c² K,
-///
-/// where p leads from the guess g to the solution, f is what a contact does, and K what the matrix takes it for.
-fn go_back(matrix: &Blocks, memory: &mut Memory, state: &State, links: &[Link], scheme: &Scheme) {
-    let (n, h) = (state.positions.len(), scheme.h);
-    let mut ways = std::mem::take(&mut memory.ways);
-    let Memory { change, impulses, guess, trial, image, spills, couplings, .. } = &mut *memory;
-    trial.clear();
-    trial.extend(change.iter().zip(guess.iter()).map(|(change, guess)| change - guess));
-    image.resize(n, V3::zeros());
-    System { matrix, couplings }.product(trial, image, spills);
-    let dot = |a: &[V3], b: &[V3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
-    let mut curvature = dot(trial, image);
-    let mut slope = dot(trial, impulses) - curvature;
-    ways.clear();
-    for link in links {
-        let way = h * link.sum(|v| memory.trial[v], n);
-        let from = scheme.way(link, memory, state) + h * link.sum(|v| memory.guess[v], n);
-        curvature -= way.dot(&(link.matrix() * way));
-        slope += way.dot(&link.force_after(&from));
-        ways.push([from, way]);
-    }
-    let slope_at = |s: f64| {
-        let contacts = links.iter().zip(&ways).map(|(link, [from, way])| way.dot(&link.force_at(&(from + s * way), h)));
-        slope + s * curvature - contacts.sum::<f64>()
-    };
-    let (first, mut between, mut s) = (slope_at(0.0), [0.0, 1.0], 1.0);
-    let mut here = slope_at(s);
-    for _ in 0..HALVES {
-        if here.abs() <= SLOPE * first.abs() || s == 1.0 && here < 0.0 {
-            break;
-        }
-        between[usize::from(here > 0.0)] = s;
-        s = 0.5 * (between[0] + between[1]);
-        here = slope_at(s);
-    }
-    memory.ways = ways;
-    memory.change.iter_mut().zip(&memory.trial).for_each(|(change, whole)| *change -= (1.0 - s) * whole);
-}
-
-/// Adds contacts that are closed, in place of those that were.
-fn add_links(matrix: &mut Blocks, memory: &mut Memory, state: &State, links: &[Link], scheme: &Scheme) {
-    let (n, h) = (state.positions.len(), scheme.h);
-    memory.b.clone_from(&memory.plain);
-    memory.before.drain(..).rev().for_each(|(place, block)| matrix.values()[place as usize] = block);
-    memory.couplings.clear();
-    for link in links.iter().filter(|link| link.is_closed()) {
-        let way = scheme.way(link, memory, state);
-        let (force, block) = (link.force_after(&way), h * h * link.matrix());
-        for (i, c) in link.parts(n) {
-            memory.b[i] += h * c * force;
-            for (j, d) in link.parts(n) {
-                // Of each pair once, for the lower triangle.
-                if i < j {
-                    continue;
-                }
-                let part = c * d * block;
-                if let Some(place) = matrix.place(i as u32, j as u32) {
-                    let own = &mut matrix.values()[place as usize];
-                    memory.before.push((place, *own));
-                    *own += part;
-                } else {
-                    memory.couplings.push(([i as u32, j as u32], part));
-                }
-            }
-        }
-    }
 }
 
 /// Where a solve begins: with what is given; what nobody holds, with all of it falling as one.
@@ -362,12 +219,12 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
     for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
         *v = target - constraint.filter(&(target - *v));
     }
-    let moving = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
-    let stage = memory.stage.clone();
+    let moving = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme, 0.0);
+    memory.spare.clone_from(&memory.stage);
     for ((v, target), constraint) in memory.stage.iter_mut().zip(&memory.targets).zip(problem.constraints) {
         *v = target - constraint.filter(target);
     }
-    let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme);
+    let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme, 0.0);
     // Solves are no more exact.
     if still
         + problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.falls().powi(2)
@@ -376,7 +233,7 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
     {
         return true;
     }
-    memory.stage = stage;
+    std::mem::swap(&mut memory.stage, &mut memory.spare);
     false
 }
 
@@ -410,10 +267,7 @@ fn search_line(
 ) -> f64 {
     let mut at = |length: f64| {
         let [own, size] = potential(sheet, memory, scheme.h, Some((fabric, length)));
-        let stage = memory.stage.clone();
-        memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
-        let links = link_energy(memory, state, links, scheme);
-        memory.stage = stage;
+        let links = link_energy(memory, state, links, scheme, length);
         (own + links, size + links)
     };
     let (now, size) = at(0.0);
@@ -428,9 +282,14 @@ fn search_line(
     length
 }
 
-/// Of contacts that are closed, at the stage.
-fn link_energy(memory: &Memory, state: &State, links: &[Link], scheme: &Scheme) -> f64 {
-    links.iter().map(|link| link.energy_after(&scheme.way(link, memory, state))).sum()
+/// Of contacts that are closed, at the stage or so far along the change.
+fn link_energy(memory: &Memory, state: &State, links: &[Link], scheme: &Scheme, length: f64) -> f64 {
+    let n = state.positions.len();
+    let more = |link: &Link| match length {
+        0.0 => V3::zeros(),
+        length => scheme.h * length * link.sum(|v| memory.change[v], n),
+    };
+    links.iter().map(|link| link.energy_after(&(scheme.way(link, memory, state) + more(link)))).sum()
 }
 
 /// ½ (v - v_b)·M (v - v_b) + E(x_b + h v) less the work of other forces, at the stage; or with that of damping, so far along the
@@ -455,8 +314,8 @@ fn potential(sheet: &Sheet, memory: &mut Memory, h: f64, along: Option<(&Fabric,
 }
 
 /// h, and how the end follows from v.
-struct Scheme {
-    h: f64,
+pub(crate) struct Scheme {
+    pub h: f64,
     theta: f64,
 }
 
@@ -484,7 +343,7 @@ impl Scheme {
     }
 
     /// What a contact's first feature goes against the second by the stage.
-    fn way(&self, link: &Link, memory: &Memory, state: &State) -> V3 {
+    pub fn way(&self, link: &Link, memory: &Memory, state: &State) -> V3 {
         let n = state.positions.len();
         let own = link.sum(|v| memory.base[0][v] + self.h * memory.stage[v] - state.positions[v], n);
         own + if self.theta < 1.0 { self.theta } else { 1.0 } * link.near.drift

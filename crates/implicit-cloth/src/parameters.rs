@@ -10,17 +10,17 @@ use crate::{Fabric, ImplicitCloth};
 pub enum Integrator {
     /// Backward Euler with one linear solve: forces at the end of the step in first order around its begin (\[BW98\]
     /// section 3). First order; damps what is faster than the step. A step that would end with more energy than if nothing
-    /// moved is taken as [`Integrator::BackwardEuler`] instead.
+    /// moved is taken again with up to four of Newton's steps. For pictures and long steps.
     #[default]
     Linearised,
-    /// Backward Euler with the forces at the end of the step (Newton, line search).
+    /// Backward Euler with the forces at the end of the step (Newton, line search), where stiff cloth must not gain energy.
     BackwardEuler,
     /// Backward differentiation over two steps (the first is backward Euler). Second order, little damping at low frequencies.
     Bdf2,
-    /// Implicit midpoint. Second order; keeps the energy of linear springs.
+    /// Implicit midpoint. Second order; keeps the energy of linear springs. Like [`Integrator::Bdf2`] for accuracy in short steps.
     Midpoint,
     /// Forces at the fraction ½ + `damping` of the step, in first order around its begin; 0 is the linearised midpoint, ½
-    /// [`Integrator::Linearised`] (the semi-implicit scheme of \[VMT05\], as in \[TPS08\] table 1).
+    /// [`Integrator::Linearised`], and the same holds of its energy (the semi-implicit scheme of \[VMT05\], as in \[TPS08\] table 1).
     SemiImplicit {
         /// From 0 to ½ `[-]`.
         damping: f64,
@@ -30,16 +30,17 @@ pub enum Integrator {
 /// What makes conjugate gradients faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Preconditioner {
-    /// What was fastest for so many vertices where it was measured.
+    /// Incomplete Cholesky factors below 4,000 vertices, coarser levels beside them from there on.
     #[default]
     Auto,
     /// The inverse of each vertex's own block.
     BlockJacobi,
     /// Incomplete Cholesky factors on the matrix' own pattern; symmetric Gauss-Seidel where there are none.
     IncompleteCholesky,
-    /// These, and coarser levels beside them: iterations grow little with the mesh.
+    /// Incomplete Cholesky factors and coarser levels beside them: iterations grow little with the mesh.
     Multilevel,
-    /// The Cholesky factors of all but contacts of cloth with cloth: few iterations, each of them dear.
+    /// Cholesky factors of all but contacts of cloth with cloth, with others as they seem at the begin: few iterations, but factors
+    /// are dear.
     Cholesky,
 }
 
@@ -69,7 +70,8 @@ pub struct Parameters {
     pub integrator: Integrator,
     /// Acceleration of gravity `[m/s²]`. Default (0, −9.81, 0).
     pub gravity: [f64; 3],
-    /// Velocity of the air `[m/s]`. Default 0.
+    /// Velocity of the air, the same everywhere `[m/s]`. It acts through drag, lift and skin drag alone, which are 0 by default, and
+    /// as it is at the begin of a step. Default 0.
     pub wind: [f64; 3],
     /// Density of the air times drag coefficient: force along the relative wind is half of it times the area that the wind sees
     /// times the square of its speed `[kg/m³]`. Default 0.
@@ -80,15 +82,16 @@ pub struct Parameters {
     /// Density of the air times coefficient of skin friction: force along the surface is half of it times area times the square
     /// of the speed along it `[kg/m³]`. Default 0.
     pub skin_drag: f64,
-    /// Left over of the equations where the solver stops, relative to the begin [-], and change of velocities where Newton's
-    /// steps end, relative to 1 m/s and the fastest. Default 1e-3.
+    /// Where conjugate gradients stop: what is left over, against the right-hand side, or against what gravity gives in the step if
+    /// that is more, in the preconditioner's norm. Newton's steps end where no velocity changes by more than this times (1 m/s and
+    /// the fastest). From 1e-14 to 0.1 `[-]`. Default 1e-3.
     pub tolerance: f64,
-    /// Iterations after which the solver stops anyway, and says so [-]. Default 1000.
+    /// Iterations after which the solver stops anyway, at least 1 `[-]`; the step's outcome is `StoppedAt` then. Default 1000.
     pub max_iterations: u32,
     /// Default [`Preconditioner::Auto`].
     pub preconditioner: Preconditioner,
-    /// A step that stretches warp or weft by more is taken again in two halves, down to a sixteenth (\[BW98\] section 6) [-].
-    /// Default 0.1.
+    /// A step in which warp or weft grows by more than this part of its length at rest is taken in halves, down to sixteenths, of
+    /// which each is accepted (\[BW98\] section 6). Above 0 `[-]`. Default 0.1.
     pub max_stretch: f64,
 }
 

@@ -64,10 +64,10 @@ struct Frame {
 const SENSE: &str = "finite numbers, a unit quaternion";
 
 impl ImplicitCloth {
-    /// Holds vertices where they are.
+    /// Holds vertices where they are. What is held cannot be attached.
     ///
     /// # Errors
-    /// Names one that does not exist or that a hand holds, or says that there are guides or there was a step.
+    /// Names one that does not exist or that a hand holds, or says that the cloth is in a scene or there was a step.
     pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
         self.check_pins(vertices)?;
         if let Some(v) = vertices.iter().find(|v| self.hands.iter().any(|hand| hand.vertices.contains(v))) {
@@ -80,11 +80,12 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    /// Holds vertices by a hand: a frame that is at time t `[s]` where `script(t)` says, and moves and spins so. They are fixed
+    /// Holds vertices by a hand: a frame with position, orientation, velocity and spin `[rad/s]` at time t `[s]` as `script(t)` says,
+    /// which have to fit each other. They are fixed
     /// in it at the places where they are at time 0, and end each step, or part of one, with exactly its position and velocity.
     ///
     /// The script must depend on t alone: the same t, the same state, or a step repeated after going back is another one.
-    /// It is configuration, which a snapshot does not hold; the hand's name tells two apart.
+    /// It is configuration, which a snapshot does not hold: it knows a script by the hand's name alone.
     ///
     /// ```
     /// use partita_implicit_cloth::{Fabric, ImplicitCloth};

@@ -48,7 +48,7 @@ impl ImplicitCloth {
         numbers.iter().map(|&number| self.vertex(number)).collect()
     }
 
-    /// A handle within a triangle, at Σ weight × corner. It can be read and loaded as a vertex can; a load on it goes to the
+    /// A handle within a triangle, at Σ weight × corner. It can be read and loaded as a vertex can, not attached; a load on it goes to the
     /// corners by the same weights, which keeps force and torque.
     ///
     /// ```

@@ -18,8 +18,8 @@ pub(crate) struct State {
     pub before: Option<Before>,
     /// What contact goes on from.
     pub contact: partita_contact::State,
-    /// How hard contacts pushed in the last step, in order `[N]`.
-    pub pushes: Vec<(Pair, f64)>,
+    /// Normal forces of contacts in the last part of a step, in order `[N]`.
+    pub normal_forces: Vec<(Pair, f64)>,
     /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
 }
@@ -36,7 +36,7 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, time, before, contact, pushes, external } = from;
+        let Self { positions, velocities, time, before, contact, normal_forces, external } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
         self.time = *time;
@@ -49,7 +49,7 @@ impl Clone for State {
             (own, from) => own.clone_from(from),
         }
         self.contact.clone_from(contact);
-        self.pushes.clone_from(pushes);
+        self.normal_forces.clone_from(normal_forces);
         self.external = *external;
     }
 }

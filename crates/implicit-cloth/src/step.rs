@@ -12,6 +12,7 @@ use crate::{
     links::{Link, Push, cloth_parts, pinched},
     obstacles::Points,
     pins::Held,
+    rounds::HOLDS,
     solve::Constraint,
     state::State,
 };
@@ -46,7 +47,7 @@ pub(crate) struct Work {
     pub links: Vec<Link>,
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
-    pub pushes: Vec<(Option<Push>, bool)>,
+    pub squeezes: Vec<(Option<Push>, bool)>,
     /// Of each guide that is an obstacle.
     pub points: Vec<Points>,
     /// Number of the guide of each obstacle.
@@ -82,11 +83,14 @@ impl ImplicitCloth {
             self.ask_hands(if then == PARTS { end } else { time })?;
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
+            let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
             let stretches = self.sheet.stretches(&self.work.begin.positions, &self.work.next.positions);
             if length > 1 && stretches > self.parameters.max_stretch {
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
+                report.outcome = outcome;
+                report.notes.truncate(notes);
                 length /= 2;
                 continue;
             }
@@ -114,6 +118,7 @@ impl ImplicitCloth {
         clock.lap("find contacts");
         self.integrate(dt, &mut clock, report);
         self.hold(dt, motions);
+        self.remember_links();
         self.book_links(dt, motions);
         clock.lap("integrate");
         self.check_finite()?;
@@ -167,7 +172,7 @@ impl ImplicitCloth {
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
-        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, pushes, .. } =
+        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         for (points, &number) in points.iter_mut().zip(&*guides) {
@@ -185,14 +190,14 @@ impl ImplicitCloth {
             cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
         sheet.normals(&next.positions, normals);
-        links.extend(near.iter().zip(pinched(near, normals, pushes)).map(|(near, pinched)| {
+        links.extend(near.iter().zip(pinched(near, normals, squeezes)).map(|(near, pinched)| {
             let stiffness = if pinched {
                 as_one(near, &|v| sheet.masses[v] / (dt * dt))
             } else {
                 CONTACT * as_one(near, &|v| sheet.resistance(v, fabric, dt))
             };
-            let known = next.pushes.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
-            Link::new(near, stiffness, known.ok().map(|k| next.pushes[k].1), &next.velocities, dt)
+            let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
+            Link::new(near, stiffness, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
         }));
         Ok(())
     }
@@ -204,14 +209,11 @@ impl ImplicitCloth {
         let ended = integrate(&problem, matrix, memory, links, clock);
         report.iterations += ended.iterations;
         let tolerance = self.parameters.tolerance;
-        if ended.error > tolerance {
-            let unit = "of the equations' right-hand side".into();
-            report.outcome = Outcome::StoppedAt { error: ended.error, bound: tolerance, unit };
-        } else if let Some([error, bound]) = ended.newton
-            && error > bound
-            && report.outcome == Outcome::Converged
-        {
-            report.outcome = Outcome::StoppedAt { error, bound, unit: "m/s".into() };
+        let of_scale = "of the forces or gravity";
+        note_worst(&mut report.outcome, ended.error, tolerance, of_scale);
+        note_worst(&mut report.outcome, ended.contacts, HOLDS * tolerance, of_scale);
+        if let Some([error, bound]) = ended.newton {
+            note_worst(&mut report.outcome, error, bound, "m/s");
         }
     }
 
@@ -254,13 +256,19 @@ impl ImplicitCloth {
         next.external += Wrench { linear: linear.into(), angular: angular.into() };
     }
 
+    /// How hard contacts pushed, for the next part.
+    fn remember_links(&mut self) {
+        let Work { next, links, .. } = &mut self.work;
+        next.normal_forces.clear();
+        let forces = links.iter().map(|link| (link.near.pair, link.normal_force()));
+        next.normal_forces.extend(forces.filter(|(_, force)| *force > 0.0));
+        next.normal_forces.sort_unstable_by_key(|(pair, _)| *pair);
+    }
+
     /// What contacts gave, to obstacles.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
         let Work { next, contacts, guides, links, reactions, .. } = &mut self.work;
         let n = next.positions.len();
-        next.pushes.clear();
-        next.pushes.extend(links.iter().map(|link| (link.near.pair, link.push())).filter(|(_, push)| *push > 0.0));
-        next.pushes.sort_unstable_by_key(|(pair, _)| *pair);
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Some(obstacle) = link.near.obstacle else { continue };
             let guide = guides[obstacle as usize];
@@ -315,10 +323,13 @@ impl ImplicitCloth {
                 reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
             }
         }
-        if !found.pinched.is_empty() {
-            let note = format!("{} vertices are pinched between obstacles or pins", found.pinched.len());
-            report.notes.push(note);
-        }
+        let mut note = |vertices: &[u32], what: &str| {
+            if !vertices.is_empty() {
+                report.notes.push(format!("{} vertices {what}", vertices.len()));
+            }
+        };
+        note(&found.pinched, "are pinched between obstacles or pins");
+        note(&found.tangled, "crossed something at the begin and are led apart");
         std::mem::swap(&mut next.positions, &mut memory.x);
         std::mem::swap(&mut next.velocities, &mut memory.v);
         if self.parameters.integrator == Integrator::Bdf2 {
@@ -352,6 +363,17 @@ impl ImplicitCloth {
                 _ => report.reactions.push(reaction),
             }
         }
+    }
+}
+
+/// Keeps of several errors the one that is largest against its bound, if that is more.
+fn note_worst(outcome: &mut Outcome, error: f64, bound: f64, unit: &str) {
+    let worst = match outcome {
+        Outcome::StoppedAt { error, bound, .. } => *error / *bound,
+        _ => 1.0,
+    };
+    if error / bound > worst {
+        *outcome = Outcome::StoppedAt { error, bound, unit: unit.into() };
     }
 }
 

@@ -102,11 +102,12 @@ fn friction_is_that_of_coulomb() {
         }
         let (angle, way) = (degrees.to_radians(), (middle(cloth.positions()) - before).norm());
         if slides {
-            // Within a third of a percent of the friction coefficient.
+            // Within two thirds of a percent of the friction coefficient.
             let expected = speed.norm() + 0.5 * G * (angle.sin() - 0.5 * angle.cos());
             assert!((way / expected - 1.0).abs() < 0.02, "{tolerance} {fabric:?}: {way} m for {expected} m");
         } else {
-            assert!(way < 1e-3, "creeps by {way} m in a second");
+            // At 25° friction needs three quarters of the half millimetre a second at which it is Coulomb's.
+            assert!(way < 5e-4, "creeps by {way} m in a second");
         }
     }
 }
@@ -164,4 +165,31 @@ fn a_thin_rod_gives_no_energy() {
     }
     assert!(cloth.positions().iter().all(|x| x.y > 0.6), "it hangs there");
     assert!(cloth.stretch() < 0.01, "{}", cloth.stretch());
+}
+
+/// What goes on in contact is in the snapshot, all of it: read in a cloth that is new it goes on to the last bit, and the cloth
+/// that went on and comes back does so too.
+#[test]
+fn contact_goes_on_from_a_snapshot() {
+    let draped = || {
+        let mut cloth = ImplicitCloth::new("drape", flat(12, 0.4, 0.16), Fabric::cotton()).unwrap();
+        cloth.follow(vec![obstacle(&Mesh::cuboid([0.2, 0.3, 0.2]).unwrap(), 0.4)]).unwrap();
+        cloth
+    };
+    let motion = still(V3::zeros(), UnitQuaternion::from_scaled_axis(V3::y() * 0.3));
+    let mut cloth = draped();
+    (0..40).for_each(|_| drop(step(&mut cloth, &motion)));
+    let snapshot = cloth.snapshot(None);
+    let bytes = snapshot.to_bytes();
+    let on = |cloth: &mut ImplicitCloth| {
+        (0..20).for_each(|_| drop(step(cloth, &motion)));
+        cloth.snapshot(None).to_bytes()
+    };
+    let expected = on(&mut cloth);
+    cloth.retract(&snapshot).unwrap();
+    assert!(on(&mut cloth) == expected, "after retract");
+    let mut other = draped();
+    let read = other.snapshot_from_bytes(&bytes).unwrap();
+    other.retract(&read).unwrap();
+    assert!(on(&mut other) == expected, "in another cloth");
 }
