@@ -71,6 +71,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         Ok(())
     })?;
     seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 4.0).then_some(0.02));
+    report.figure("seconds a frame in 1997", 1.27);
 
     let highest = run.look("top", |top: &ImplicitCloth| top.positions().iter().map(|x| x.y).fold(0.0, f64::max))?;
     let most = turns.iter().copied().fold(0.0, f64::max);

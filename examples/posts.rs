@@ -66,6 +66,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     let (recording, seen) = cloth::record(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 5.0).then_some(0.02));
+    report.figure("seconds a frame in 1997", 5.7);
 
     let now = cloth::places(&mut run, &posts)?;
     let moved = start.iter().zip(&now).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max);
