@@ -310,4 +310,24 @@ mod tests {
         smooth.turn_out(&V3::z(), DT, false);
         assert!(smooth.is_closed() && smooth.force_after(&V3::z()).cross(&smooth.near.normal) == V3::zeros());
     }
+
+    /// Pushed from both sides of the cloth it is between them, whoever pushes; from one side only if that is not clear, and by two.
+    #[test]
+    fn between_is_what_is_pushed_from_both_sides() {
+        let push = |obstacle: u32, normal: V3| Near { obstacle: Some(obstacle), normal, ..link(0.5).near };
+        let (left, right) = (V3::new(0.9, 0.4, 0.0).normalize(), V3::new(-0.9, 0.4, 0.0).normalize());
+        let is_between = |one: Near, two: Near, normal: V3| {
+            let all: Vec<bool> = pinched(&[one, two], &[normal], &mut vec![]).collect();
+            assert_eq!(all[0], all[1]);
+            all[0]
+        };
+        let up = V3::y();
+        assert!(!is_between(push(0, left), push(0, right), up), "a fold over a rod");
+        assert!(!is_between(push(0, left), push(1, right), up), "a fold over two");
+        assert!(is_between(push(0, left), push(1, right), V3::z()), "crumpled between two");
+        assert!(!is_between(push(0, left), push(0, right), V3::z()), "crumpled over one");
+        assert!(is_between(push(0, up), push(1, -up), up), "between two");
+        assert!(is_between(push(0, up), push(0, -up), up), "in a slot");
+        assert!(!is_between(push(0, left), push(1, up), up), "in a corner");
+    }
 }
