@@ -226,11 +226,8 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
     }
     let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme, 0.0);
     // Solves are no more exact.
-    if still
-        + problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.falls().powi(2)
-        + 1e-12 * still.abs()
-        < moving
-    {
+    let exact = problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.falls().powi(2);
+    if still + exact + 1e-12 * still.abs() < moving {
         return true;
     }
     std::mem::swap(&mut memory.stage, &mut memory.spare);
@@ -347,6 +344,11 @@ impl Scheme {
         let n = state.positions.len();
         let own = link.sum(|v| memory.base[0][v] + self.h * memory.stage[v] - state.positions[v], n);
         own + if self.theta < 1.0 { self.theta } else { 1.0 } * link.near.drift
+    }
+
+    /// The same if velocities change so on top.
+    pub fn way_after(&self, link: &Link, memory: &Memory, state: &State, change: &[V3]) -> V3 {
+        self.way(link, memory, state) + self.h * link.sum(|v| change[v], state.positions.len())
     }
 
     /// Velocity at the stage that a vertex has to have where it is given.

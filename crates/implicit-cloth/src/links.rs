@@ -54,7 +54,7 @@ pub(crate) struct Link {
     /// Along the normal, 0 where it is open, and across it `[N/m]`.
     normal: f64,
     tangential: f64,
-    /// Where it slips: the friction along its way `[N]`, across which alone the tangential stiffness acts then.
+    /// Where it goes across: what friction does along that way, where the tangential stiffness acts across it alone.
     slip: Option<Slip>,
     /// What it does to the first feature `[N]`.
     pub force: V3,
@@ -76,9 +76,9 @@ impl Link {
             force: V3::zeros(),
         };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
-        let along = near.normal.dot(&way);
+        let (along, across) = link.split(&way);
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
-            let slow = (way - along * near.normal).norm() <= SLOW * CREEP * dt;
+            let slow = across.norm() <= SLOW * CREEP * dt;
             link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
             link.close(&way, dt, false);
         }
@@ -98,6 +98,17 @@ impl Link {
         self.normal > 0.0
     }
 
+    /// A way, along the normal and across it.
+    fn split(&self, way: &V3) -> (f64, V3) {
+        let along = self.near.normal.dot(way);
+        (along, way - along * self.near.normal)
+    }
+
+    /// How hard it pushes after such a way along the normal `[N]`.
+    fn push_after(&self, along: f64) -> f64 {
+        self.stiffness * (-self.gap - along).max(0.0)
+    }
+
     /// k n nᵀ + k_t P, where P projects across the normal, with another stiffness along the way of what slips `[N/m]`.
     pub fn matrix(&self) -> M3 {
         let along = self.near.normal * self.near.normal.transpose();
@@ -110,8 +121,7 @@ impl Link {
 
     /// On the first feature, after it went such a way against the second `[N]`.
     pub fn force_after(&self, way: &V3) -> V3 {
-        let along = self.near.normal.dot(way);
-        let across = way - along * self.near.normal;
+        let (along, across) = self.split(way);
         let mut force = self.normal * (-self.gap - along) * self.near.normal - self.tangential * across;
         if let Some(Slip { along: t, slope, force: constant }) = self.slip {
             force -= ((slope - self.tangential) * t.dot(&across) + constant) * t;
@@ -121,8 +131,7 @@ impl Link {
 
     /// What falls along that force `[J]`.
     pub fn energy_after(&self, way: &V3) -> f64 {
-        let along = self.near.normal.dot(way);
-        let across = way - along * self.near.normal;
+        let (along, across) = self.split(way);
         let mut twice = self.normal * (self.gap + along).powi(2) + self.tangential * across.norm_squared();
         if let Some(Slip { along: t, slope, force }) = self.slip {
             let part = t.dot(&across);
@@ -133,12 +142,11 @@ impl Link {
 
     /// On the first feature, if it goes such a way in `dt`, with friction by how hard it was pushed last `[N]`.
     pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
-        let along = self.near.normal.dot(way);
-        let push = self.stiffness * (-self.gap - along).max(0.0);
+        let (along, across) = self.split(way);
+        let push = self.push_after(along);
         if push == 0.0 {
             return V3::zeros();
         }
-        let across = way - along * self.near.normal;
         push * self.near.normal - self.friction(across.norm(), dt)[0] * across
     }
 
@@ -155,9 +163,8 @@ impl Link {
 
     /// To the way that it turned out to go in `dt`, `last` if there is one more solve only.
     pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) {
-        let along = self.near.normal.dot(way);
         (self.normal, self.tangential, self.slip) = (0.0, 0.0, None);
-        self.pushed = self.stiffness * (-self.gap - along).max(0.0);
+        self.pushed = self.push_after(self.split(way).0);
         if self.pushed > 0.0 {
             self.close(way, dt, last);
         }
@@ -165,7 +172,7 @@ impl Link {
 
     /// Around a way in `dt`, by how hard it is pushed.
     fn close(&mut self, way: &V3, dt: f64, last: bool) {
-        let across = way - self.near.normal.dot(way) * self.near.normal;
+        let (_, across) = self.split(way);
         let size = across.norm();
         let [secant, slope] = self.friction(size, dt);
         (self.normal, self.tangential) = (self.stiffness, secant);

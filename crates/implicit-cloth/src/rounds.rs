@@ -14,7 +14,7 @@ use crate::{
     clock::Clock,
     integrate::{Ended, Memory, Problem, Scheme},
     links::Link,
-    solve::System,
+    solve::{System, dot},
     state::State,
 };
 
@@ -54,10 +54,9 @@ pub(crate) fn solve(
         let Memory { solver, b, change, guess, couplings, impulses, spills, .. } = memory;
         let system = System { matrix, couplings };
         // Where that is cheap beside a solve, it follows contacts: half as many iterations where cloth lies on a box.
-        let preconditioner = parameters.preconditioner.for_rows(n);
-        if round == 1 || preconditioner != Preconditioner::Cholesky {
+        if round == 1 || parameters.preconditioner != Preconditioner::Cholesky {
             clock.lap(stage(round));
-            solver.prepare(matrix, problem.constraints, preconditioner);
+            solver.prepare(matrix, problem.constraints, parameters.preconditioner);
             clock.lap("factorise");
         }
         if round == 1 {
@@ -75,7 +74,8 @@ pub(crate) fn solve(
             solver.solve(&system, change, begun, enough.max(forcing * forcing * begun), parameters.max_iterations);
         thought = [begun, solved.left];
         ended.iterations += solved.iterations;
-        ended.error = if scale > 0.0 { (solved.left / scale).sqrt() } else { 0.0 };
+        let of_scale = |square: f64| if scale > 0.0 { (square / scale).sqrt() } else { 0.0 };
+        ended.error = of_scale(solved.left);
         // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
         impulses.resize(n, V3::zeros());
         system.product(change, impulses, spills);
@@ -86,7 +86,7 @@ pub(crate) fn solve(
             go_back(matrix, memory, state, links, scheme);
         }
         for link in links.iter_mut() {
-            let way = scheme.way(link, memory, state) + scheme.h * link.sum(|v| memory.change[v], n);
+            let way = scheme.way_after(link, memory, state, &memory.change);
             link.force = link.force_after(&way);
             if round < ROUNDS {
                 link.turn_out(&way, scheme.h, round + 1 == ROUNDS);
@@ -96,7 +96,7 @@ pub(crate) fn solve(
         if holds {
             break;
         }
-        ended.contacts = if round == ROUNDS && scale > 0.0 { (begun / scale).sqrt() } else { 0.0 };
+        ended.contacts = if round == ROUNDS { of_scale(begun) } else { 0.0 };
     }
 }
 
@@ -119,13 +119,12 @@ fn go_back(matrix: &Blocks, memory: &mut Memory, state: &State, links: &[Link], 
     trial.extend(change.iter().zip(guess.iter()).map(|(change, guess)| change - guess));
     image.resize(n, V3::zeros());
     System { matrix, couplings }.product(trial, image, spills);
-    let dot = |a: &[V3], b: &[V3]| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
     let mut curvature = dot(trial, image);
     let mut slope = dot(trial, impulses) - curvature;
     ways.clear();
     for link in links {
         let way = h * link.sum(|v| memory.trial[v], n);
-        let from = scheme.way(link, memory, state) + h * link.sum(|v| memory.guess[v], n);
+        let from = scheme.way_after(link, memory, state, &memory.guess);
         curvature -= way.dot(&(link.matrix() * way));
         slope += way.dot(&link.force_after(&from));
         ways.push([from, way]);

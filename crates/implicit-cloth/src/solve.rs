@@ -141,7 +141,10 @@ impl Solver {
 
     /// Takes `x`, whose constrained parts are as they have to be, as a first guess at A x = b; the square of what that leaves.
     pub fn start(&mut self, system: &System<'_>, b: &[V3], x: &[V3]) -> f64 {
-        self.begin(system, b, x);
+        system.product(x, &mut self.image, &mut self.spills);
+        self.residual.copy_from_slice(b);
+        update(&mut self.residual, &self.image, |r, image| *r -= image);
+        filter(&self.held, &mut self.residual);
         self.precondition()
     }
 
@@ -167,14 +170,6 @@ impl Solver {
         Solved { iterations, left }
     }
 
-    /// b - A x, without what is given.
-    fn begin(&mut self, system: &System<'_>, b: &[V3], x: &[V3]) {
-        system.product(x, &mut self.image, &mut self.spills);
-        self.residual.copy_from_slice(b);
-        update(&mut self.residual, &self.image, |r, image| *r -= image);
-        filter(&self.held, &mut self.residual);
-    }
-
     /// Of the residual; its square in that norm.
     fn precondition(&mut self) -> f64 {
         self.preconditioners.apply(&self.residual, &mut self.preconditioned);
@@ -197,7 +192,7 @@ fn update(all: &mut [V3], by: &[V3], of: impl Fn(&mut V3, &V3) + Sync) {
 }
 
 /// Piece by piece, with the same bits for any number of threads.
-fn dot(a: &[V3], b: &[V3]) -> f64 {
+pub(crate) fn dot(a: &[V3], b: &[V3]) -> f64 {
     let piece = |(a, b): (&[V3], &[V3])| a.iter().zip(b).map(|(a, b)| a.dot(b)).sum::<f64>();
     if a.len() < PARALLEL {
         a.chunks(PIECE).zip(b.chunks(PIECE)).map(piece).sum()

@@ -189,7 +189,9 @@ impl ImplicitCloth {
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
             cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
-        sheet.normals(&next.positions, normals);
+        if !near.is_empty() {
+            sheet.normals(&next.positions, normals);
+        }
         links.extend(near.iter().zip(pinched(near, normals, squeezes)).map(|(near, pinched)| {
             let stiffness = if pinched {
                 as_one(near, &|v| sheet.masses[v] / (dt * dt))
