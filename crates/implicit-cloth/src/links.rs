@@ -8,8 +8,14 @@
 //! \[LFS20\] M. Li, Z. Ferguson, T. Schneider, T. Langlois, D. Zorin, D. Panozzo, C. Jiang, D. Kaufman: Incremental Potential
 //! Contact. SIGGRAPH 2020.
 //!
-//! Features that are nearer than the thickness and a bit push each other with force f = k (h - d) along the line between them.
-//! Across it friction holds against the way w that they go, in a step of dt, with
+//! Features that are nearer than the thickness and a bit push each other along the line between them, with a force that grows with
+//! how deep they are in that bit of width b,
+//!
+//!   f = k δ²/2b up to δ = b, k (δ - b/2) from there on,
+//!
+//! so that contacts open and close without a jump. What is new is as stiff as the cloth it stops; what was pushed in the step before
+//! is softer, as far as its load f stays well within the bit (k = 6 f/b: at δ = 0.58 b). That costs conjugate gradients a third to a half
+//! of the iterations that stiff contacts do. Across it friction holds against the way w that they go, in a step of dt, with
 //!
 //!   μ f (2 s - s²), s = |w|/ε, up to |w| = ε, and μ f from there on    (\[LFS20\] section 5)
 //!
@@ -35,6 +41,9 @@ const SLOW: f64 = 5.0;
 /// left for [`partita_contact`] to mend.
 const AHEAD: f64 = 0.15;
 
+/// A contact that was pushed as hard before is as stiff as makes it bear that with this force at the whole width [-].
+const RESERVE: f64 = 3.0;
+
 /// From which cosine between a push and the cloth's normal on it clearly comes from one side `[-]`.
 const SIDE: f64 = 0.3;
 
@@ -47,11 +56,13 @@ pub(crate) struct Link {
     pub near: Near,
     /// How far apart they are beyond where they begin to push `[m]`.
     gap: f64,
-    /// k where it is closed `[N/m]`.
+    /// k, and what friction is no stiffer than `[N/m]`.
     stiffness: f64,
+    stick: f64,
     /// By how hard it is pushed its friction goes `[N]`: as it was found last, without end for what sticks at the begin.
     pushed: f64,
-    /// Along the normal, 0 where it is open, and across it `[N/m]`.
+    /// How hard it would push after no way, and slopes along the normal, 0 where it is open, and across it `[N]`, `[N/m]`.
+    push: f64,
     normal: f64,
     tangential: f64,
     /// Where it goes across: what friction does along that way, where the tangential stiffness acts across it alone.
@@ -62,14 +73,18 @@ pub(crate) struct Link {
 
 impl Link {
     /// As it seems to be at the begin, if all go on as they do: closed where it is too near. With friction by how hard it was pushed
-    /// in the last step; where it was not, sticking if it hardly moves, else without.
-    pub fn new(near: &Near, stiffness: f64, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
+    /// in the last step; where it was not, sticking if it hardly moves, else without. `stiffness` is the least and the most `[N/m]`.
+    pub fn new(near: &Near, stiffness: [f64; 2], pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
+        let [least, most] = stiffness;
+        let bears = |load: f64| 2.0 * RESERVE * load / (AHEAD * near.thickness);
         let mut link = Self {
             near: *near,
             gap,
-            stiffness,
+            stiffness: pushed.map_or(most, |load| bears(load).clamp(least, most)),
+            stick: most,
             pushed: 0.0,
+            push: 0.0,
             normal: 0.0,
             tangential: 0.0,
             slip: None,
@@ -80,7 +95,8 @@ impl Link {
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
             let slow = across.norm() <= SLOW * CREEP * dt;
             link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
-            link.close(&way, dt, false);
+            // What is closed stays so, as a guess: rest, not the way that it goes.
+            link.close(&if gap < 0.0 { across } else { way }, dt, false);
         }
         link
     }
@@ -104,9 +120,10 @@ impl Link {
         (along, way - along * self.near.normal)
     }
 
-    /// How hard it pushes after such a way along the normal `[N]`.
-    fn push_after(&self, along: f64) -> f64 {
-        self.stiffness * (-self.gap - along).max(0.0)
+    /// How hard it pushes after such a way along the normal, and its slope `[N]`, `[N/m]`.
+    fn push_after(&self, along: f64) -> [f64; 2] {
+        let (k, deep, width) = (self.stiffness, (-self.gap - along).max(0.0), AHEAD * self.near.thickness);
+        if deep < width { [0.5 * k * deep * deep / width, k * deep / width] } else { [k * (deep - 0.5 * width), k] }
     }
 
     /// k n nᵀ + k_t P, where P projects across the normal, with another stiffness along the way of what slips `[N/m]`.
@@ -122,17 +139,17 @@ impl Link {
     /// On the first feature, after it went such a way against the second `[N]`.
     pub fn force_after(&self, way: &V3) -> V3 {
         let (along, across) = self.split(way);
-        let mut force = self.normal * (-self.gap - along) * self.near.normal - self.tangential * across;
+        let mut force = (self.push - self.normal * along) * self.near.normal - self.tangential * across;
         if let Some(Slip { along: t, slope, force: constant }) = self.slip {
             force -= ((slope - self.tangential) * t.dot(&across) + constant) * t;
         }
         force
     }
 
-    /// What falls along that force `[J]`.
+    /// What falls along that force, from none after no way `[J]`.
     pub fn energy_after(&self, way: &V3) -> f64 {
         let (along, across) = self.split(way);
-        let mut twice = self.normal * (self.gap + along).powi(2) + self.tangential * across.norm_squared();
+        let mut twice = (self.normal * along - 2.0 * self.push) * along + self.tangential * across.norm_squared();
         if let Some(Slip { along: t, slope, force }) = self.slip {
             let part = t.dot(&across);
             twice += (slope - self.tangential) * part * part + 2.0 * force * part;
@@ -143,7 +160,7 @@ impl Link {
     /// On the first feature, if it goes such a way in `dt`, with friction by how hard it was pushed last `[N]`.
     pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
         let (along, across) = self.split(way);
-        let push = self.push_after(along);
+        let [push, _] = self.push_after(along);
         if push == 0.0 {
             return V3::zeros();
         }
@@ -153,18 +170,18 @@ impl Link {
     /// At a way across in `dt`, its secant and its slope `[N/m]`.
     fn friction(&self, way: f64, dt: f64) -> [f64; 2] {
         if self.pushed.is_infinite() {
-            return [self.stiffness; 2];
+            return [self.stick; 2];
         }
         let most = self.near.friction * self.pushed;
-        let range = (CREEP * dt).max(2.0 * most / self.stiffness);
+        let range = (CREEP * dt).max(2.0 * most / self.stick);
         let share = way / range;
         if share < 1.0 { [most / range * (2.0 - share), 2.0 * most / range * (1.0 - share)] } else { [most / way, 0.0] }
     }
 
     /// To the way that it turned out to go in `dt`, `last` if there is one more solve only.
     pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) {
-        (self.normal, self.tangential, self.slip) = (0.0, 0.0, None);
-        self.pushed = self.push_after(self.split(way).0);
+        (self.push, self.normal, self.tangential, self.slip) = (0.0, 0.0, 0.0, None);
+        [self.pushed, _] = self.push_after(self.split(way).0);
         if self.pushed > 0.0 {
             self.close(way, dt, last);
         }
@@ -172,10 +189,11 @@ impl Link {
 
     /// Around a way in `dt`, by how hard it is pushed.
     fn close(&mut self, way: &V3, dt: f64, last: bool) {
-        let (_, across) = self.split(way);
+        let (along, across) = self.split(way);
         let size = across.norm();
+        let [push, steep] = self.push_after(along);
         let [secant, slope] = self.friction(size, dt);
-        (self.normal, self.tangential) = (self.stiffness, secant);
+        (self.push, self.normal, self.tangential) = (push + steep * along, steep, secant);
         if !last && size > 0.0 && slope < secant {
             self.slip = Some(Slip { along: across / size, slope, force: (secant - slope) * size });
         }
@@ -252,19 +270,23 @@ mod tests {
 
     const DT: f64 = 0.01;
 
-    /// A vertex half a millimetre too near to the floor, which does not move.
-    fn link(friction: f64) -> Link {
+    /// A vertex so near to the floor, with a thickness of a millimetre, which does not move.
+    fn link_at(gap: f64, friction: f64) -> Link {
         let near = Near {
             pair: Pair { kind: Kind::PointTriangle, vertices: [0, 1, 2, 3] },
             obstacle: Some(0),
             weights: [1.0, -0.3, -0.3, -0.4],
             normal: V3::new(0.6, 0.8, 0.0),
-            gap: -5e-4,
+            gap,
             thickness: 1e-3,
             drift: V3::zeros(),
             friction,
         };
-        Link::new(&near, 200.0, None, &[V3::zeros()], DT)
+        Link::new(&near, [20.0, 200.0], None, &[V3::zeros()], DT)
+    }
+
+    fn link(friction: f64) -> Link {
+        link_at(-5e-4, friction)
     }
 
     /// From hardly any to far beyond where it slips, and in.
@@ -278,8 +300,9 @@ mod tests {
     /// where it slips: right to their own size.
     #[test]
     fn a_contact_is_linear_around_its_way() {
-        for way in ways() {
-            let mut link = link(0.5);
+        // Deep, and where the push grows as the square.
+        for (way, gap) in ways().flat_map(|way| [(way, -5e-4), (way, 1.3e-4)]) {
+            let mut link = link_at(gap, 0.5);
             link.turn_out(&way, DT, false);
             link.turn_out(&way, DT, false);
             let force = link.force_after(&way);

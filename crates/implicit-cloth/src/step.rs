@@ -22,9 +22,9 @@ type V3 = Vector3<f64>;
 /// Most parts that a step is taken in.
 const PARTS: u32 = 16;
 
-/// How many times as stiff as what the cloth resists a contact with is, where the cloth is free: so stiff that what a contact
-/// bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
-const CONTACT: f64 = 0.5;
+/// How many times as stiff as what the cloth resists a contact with is at least and at most, where the cloth is free: so stiff that what a
+/// contact bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
+const CONTACT: [f64; 2] = [0.05, 0.5];
 
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
@@ -194,9 +194,9 @@ impl ImplicitCloth {
         }
         links.extend(near.iter().zip(pinched(near, normals, squeezes)).map(|(near, pinched)| {
             let stiffness = if pinched {
-                as_one(near, &|v| sheet.masses[v] / (dt * dt))
+                [as_one(near, &|v| sheet.masses[v] / (dt * dt)); 2]
             } else {
-                CONTACT * as_one(near, &|v| sheet.resistance(v, fabric, dt))
+                CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, dt)))
             };
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
             Link::new(near, stiffness, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
