@@ -73,6 +73,25 @@ fn cloth_on_the_floor_comes_to_rest() {
     assert!((impulse / -weight - 1.0).abs() < 1e-3, "{impulse} N s of {weight} N in a second");
 }
 
+/// An obstacle may let vertices through, which then fall past it; a point within a triangle is refused by name.
+#[test]
+fn obstacles_let_vertices_through() {
+    let mut cloth = ImplicitCloth::new("sheet", flat(2, 0.1, 0.01), Fabric::cotton()).unwrap();
+    let point = cloth.point(0, [0.2, 0.3, 0.5]).unwrap();
+    let floor = |through: Vec<HandleId>| match obstacle(&Mesh::cuboid([2.0, 0.2, 2.0]).unwrap(), 0.5) {
+        Guide::Obstacle { surface, friction, restitution, thickness, .. } => {
+            Guide::Obstacle { surface, friction, restitution, thickness, except: through }
+        }
+        attachment => attachment,
+    };
+    let error = cloth.follow(vec![floor(vec![cloth.vertex(3), point])]).unwrap_err().to_string();
+    assert!(error.starts_with("guide 0: expected vertices alone, found one that lets points through"), "{error}");
+    cloth.follow(vec![floor(cloth.vertices(&[0, 1, 2, 3, 4, 5, 6, 7, 8]))]).unwrap();
+    let motion = still(V3::new(0.0, -0.1, 0.0), UnitQuaternion::identity());
+    (0..30).for_each(|_| drop(step(&mut cloth, &motion)));
+    assert!(cloth.positions().iter().all(|x| x.y < -0.5));
+}
+
 /// On a slope with friction 0.5 it holds at 25°, and slides at 29° as a block would (K12), however stiff it is and however
 /// exactly steps are solved.
 #[test]
