@@ -172,6 +172,9 @@ pub(crate) fn integrate(
         solve(problem, matrix, memory, links, &scheme, &mut ended, clock);
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
+        if length < 1.0 {
+            shorten(memory, links, length);
+        }
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
         if newton {
             let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
@@ -277,6 +280,14 @@ fn search_line(
         }
     }
     length
+}
+
+/// Takes impulses and what contacts did, which are linear along the change, for those of a part of it; else momentum would be told
+/// that nothing gained.
+fn shorten(memory: &mut Memory, links: &mut [Link], length: f64) {
+    let Memory { impulses, b, .. } = memory;
+    impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse = length * (*impulse + *b) - *b);
+    links.iter_mut().for_each(|link| link.force = link.begun.lerp(&link.force, length));
 }
 
 /// Of contacts that are closed, at the stage or so far along the change.

@@ -320,12 +320,19 @@ impl Simulator for ImplicitCloth {
         self.parameters.check()?;
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         let vertices = self.sheet.masses.len();
+        let is_vertex = |handle: &HandleId| (handle.index as usize) < vertices;
         for (number, guide) in guides.iter().enumerate() {
-            let Guide::Attachment { own } = guide else { continue };
-            if own.index as usize >= vertices || self.holds(own.index) {
-                let found = format!("an attachment of {}", self.table.describe(*own));
-                return Err(SimulatorError::refused(format!("guide {number}"), found, "a vertex that is not held"));
-            }
+            let (found, expected) = match guide {
+                Guide::Attachment { own } if !is_vertex(own) || self.holds(own.index) => {
+                    (format!("an attachment of {}", self.table.describe(*own)), "a vertex that is not held")
+                }
+                Guide::Obstacle { except, .. } => match except.iter().find(|handle| !is_vertex(handle)) {
+                    Some(point) => (format!("one that lets {} through", self.table.describe(*point)), "vertices alone"),
+                    None => continue,
+                },
+                Guide::Attachment { .. } => continue,
+            };
+            return Err(SimulatorError::refused(format!("guide {number}"), found, expected));
         }
         let (numbers, obstacles) =
             guides.iter().enumerate().filter_map(|(k, g)| Some((k, obstacles::obstacle(g)?))).unzip();

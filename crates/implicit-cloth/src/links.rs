@@ -67,7 +67,8 @@ pub(crate) struct Link {
     tangential: f64,
     /// Where it goes across: what friction does along that way, where the tangential stiffness acts across it alone.
     slip: Option<Slip>,
-    /// What it does to the first feature `[N]`.
+    /// What it does to the first feature where the last solve began, and where that ended `[N]`.
+    pub begun: V3,
     pub force: V3,
 }
 
@@ -88,6 +89,7 @@ impl Link {
             normal: 0.0,
             tangential: 0.0,
             slip: None,
+            begun: V3::zeros(),
             force: V3::zeros(),
         };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());

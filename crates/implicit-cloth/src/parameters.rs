@@ -15,7 +15,8 @@ pub enum Integrator {
     Linearised,
     /// Backward Euler with the forces at the end of the step (Newton, line search), where stiff cloth must not gain energy.
     BackwardEuler,
-    /// Backward differentiation over two steps (the first is backward Euler). Second order, little damping at low frequencies.
+    /// Backward differentiation over two steps (backward Euler in the first, and after one with contacts). Second order, little
+    /// damping at low frequencies.
     Bdf2,
     /// Implicit midpoint. Second order; keeps the energy of linear springs. Like [`Integrator::Bdf2`] for accuracy in short steps.
     Midpoint,

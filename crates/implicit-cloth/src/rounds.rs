@@ -87,6 +87,7 @@ pub(crate) fn solve(
         }
         for link in links.iter_mut() {
             let way = scheme.way_after(link, memory, state, &memory.change);
+            link.begun = link.force_after(&scheme.way(link, memory, state));
             link.force = link.force_after(&way);
             if round < ROUNDS {
                 link.turn_out(&way, scheme.h, round + 1 == ROUNDS);

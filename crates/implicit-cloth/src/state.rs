@@ -14,7 +14,7 @@ pub(crate) struct State {
     pub velocities: Vec<Vector3<f64>>,
     /// `[s]`
     pub time: f64,
-    /// Positions and velocities a step ago, and how long that took `[s]`; none before the first, and where nobody asks.
+    /// Positions and velocities a step ago, and how long that took `[s]`; none before the first, after contacts, and where nobody asks.
     pub before: Option<Before>,
     /// What contact goes on from.
     pub contact: partita_contact::State,

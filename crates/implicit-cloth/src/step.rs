@@ -300,7 +300,8 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let Work { memory, next, contacts, inverse_masses, points, guides, held, reactions, .. } = &mut self.work;
+        let Work { memory, next, contacts, inverse_masses, points, guides, held, links, reactions, .. } =
+            &mut self.work;
         let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
         let paths: Vec<Path<'_>> =
             points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
@@ -335,7 +336,10 @@ impl ImplicitCloth {
         std::mem::swap(&mut next.positions, &mut memory.x);
         std::mem::swap(&mut next.velocities, &mut memory.v);
         if self.parameters.integrator == Integrator::Bdf2 {
-            next.before = Some((memory.x.clone(), memory.v.clone(), dt));
+            // What contact changes at once is no motion to go on from: it would be given back as a bounce.
+            let touches = links.iter().any(|link| link.force != V3::zeros())
+                || contacts.impulses().iter().any(|impulse| *impulse != V3::zeros());
+            next.before = (!touches).then(|| (memory.x.clone(), memory.v.clone(), dt));
         }
         Ok(())
     }

@@ -144,3 +144,19 @@ fn the_terms_are_those_that_act() {
         }
     }
 }
+
+/// An edge that is folded tightly at rest bends through flat on itself the short way: 20° beyond are as 20° before.
+#[test]
+fn folds_bend_the_short_way_round() {
+    let folded = |degrees: f64| {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -cos, sin]]
+    };
+    let energy = |degrees: f64| {
+        let mesh = Mesh::new(&folded(170.0), &[[0, 1, 2], [1, 0, 3]]).unwrap();
+        let cloth = ImplicitCloth::new("fold", mesh, Fabric::cotton()).unwrap();
+        cloth.with_positions(&folded(degrees)).unwrap().elastic_energy()
+    };
+    let [before, beyond] = [150.0, 190.0].map(energy);
+    assert!(before > 0.0 && (beyond / before - 1.0).abs() < 1e-9, "{before} J, {beyond} J");
+}
