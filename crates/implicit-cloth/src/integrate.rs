@@ -136,7 +136,7 @@ pub(crate) fn integrate(
     // What the air does is that of the begin.
     memory.acted.clear();
     memory.acted.extend_from_slice(problem.forces);
-    sheet.wind(x, v, parameters, &mut memory.acted);
+    sheet.wind(x, v, dt, parameters, &mut memory.acted);
 
     memory.stage.clone_from(v);
     memory.at.clone_from(x);

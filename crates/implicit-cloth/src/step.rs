@@ -66,7 +66,8 @@ impl ImplicitCloth {
         Ok(report)
     }
 
-    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6).
+    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6), and that
+    /// the air does not throw it beyond its own speed.
     fn try_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         let end = self.state.time + dt;
         let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
@@ -74,6 +75,10 @@ impl ImplicitCloth {
         self.work.reactions.clear();
         let (mut done, mut length) = (0, PARTS);
         while done < PARTS {
+            let parts_for_air = dt * self.sheet.air_rate(&self.work.next.velocities, &self.parameters);
+            while length > 1 && f64::from(PARTS / length) < parts_for_air {
+                length /= 2;
+            }
             let (parts, part) = (PARTS / length, done / length);
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))

@@ -126,3 +126,21 @@ fn only_the_motion_against_the_air_counts() {
     let moved: Vec<V3> = still.iter().zip(leaf().vertices()).map(|(x, rest)| x - rest).collect();
     assert!((moved[0] - moved[24]).norm() > 0.01, "{}", (moved[0] - moved[24]).norm());
 }
+
+/// Cloth much lighter than the air that a step blows past it comes to the wind's speed and no farther, level or as a sheet that
+/// folds: a twentieth for what one triangle's lift does to others.
+#[test]
+fn wind_carries_light_cloth_no_faster_than_itself() {
+    for (speed, dt) in [(16.0, 1.0 / 60.0), (60.0, 1.0 / 60.0), (16.0, 0.2), (2000.0, 0.1)] {
+        let mesh = Mesh::grid([6, 6], [0.5, 0.5]).unwrap().turned([1.0, 0.3, 0.0], 0.7).unwrap();
+        let cloth = ImplicitCloth::new("silk", mesh, Fabric::silk()).unwrap();
+        let mut cloth = cloth.gravity([0.0; 3]).wind([speed, 0.0, 0.0]).drag(1.2).lift(1.0).skin_drag(0.01);
+        for _ in 0..60 {
+            cloth.step(dt, Inputs::NONE).unwrap();
+            let most = cloth.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max);
+            assert!(most < 1.05 * speed, "{most} m/s in a wind of {speed} m/s at {} s", cloth.time());
+        }
+        let mean = cloth.velocities().iter().map(|v| v.x).sum::<f64>() / cloth.velocities().len() as f64;
+        assert!(mean > 0.5 * speed, "{mean} m/s in a wind of {speed} m/s");
+    }
+}
