@@ -26,6 +26,10 @@ const PARTS: u32 = 16;
 /// contact bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
 const CONTACT: [f64; 2] = [0.05, 0.5];
 
+/// In shorter steps contacts are no stiffer than in such a one `[s]`: what begins with some of its thickness taken is not to be thrown
+/// out within whatever the step is.
+const BRISK: f64 = 1e-3;
+
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
     pub matrix: Blocks,
@@ -201,7 +205,7 @@ impl ImplicitCloth {
             let stiffness = if pinched {
                 [as_one(near, &|v| sheet.masses[v] / (dt * dt)); 2]
             } else {
-                CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, dt)))
+                CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, dt.max(BRISK))))
             };
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
             Link::new(near, stiffness, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
