@@ -21,6 +21,8 @@ mod worker;
 pub use engine::WindowReport;
 pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
+#[cfg(feature = "ibds-cloth")]
+pub use partita_ibds_cloth as ibds_cloth;
 #[cfg(feature = "implicit-cloth")]
 pub use partita_implicit_cloth as implicit_cloth;
 #[cfg(feature = "particles")]
@@ -38,6 +40,8 @@ pub use snapshot::{RunSnapshot, WindowInputs};
 /// All that a scene needs.
 pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
+    #[cfg(feature = "ibds-cloth")]
+    pub use partita_ibds_cloth::{IbdsCloth, Net};
     #[cfg(feature = "implicit-cloth")]
     pub use partita_implicit_cloth::{Fabric, ImplicitCloth, Mesh, Side};
     #[cfg(feature = "particles")]

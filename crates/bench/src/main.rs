@@ -5,6 +5,7 @@
 //! | `overhead`  | what coupling costs over the same simulators alone |
 //! | `contact`   | milliseconds of collision handling, by stage |
 //! | `implicit`  | milliseconds of a step of implicit cloth, by stage |
+//! | `swing`     | milliseconds of a window in which a sheet swings, inextensible to 10 %, 1 % and less |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -26,9 +27,15 @@ mod report;
 #[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../../contact/tests/scenes/common.rs"]
 mod springs;
+mod swing;
 mod table;
 
-use std::{fs::File, num::NonZeroUsize, path::PathBuf, process::ExitCode};
+use std::{
+    fs::{self, File},
+    num::NonZeroUsize,
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::Parser;
 
@@ -50,12 +57,13 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 6] = [
+const BENCHES: [(&str, &str, Bench); 7] = [
     ("contact", "milliseconds of collision handling, by stage", contact::bench),
     ("implicit", "milliseconds of a step of implicit cloth, by stage", implicit::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
+    ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 
@@ -74,6 +82,9 @@ struct Flags {
     /// Threads of parallel simulators.
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
+    /// Writes what the runs of `swing` did into this folder.
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
     /// Lists the benches.
     #[arg(long)]
     list: bool,
@@ -106,7 +117,10 @@ fn run(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     println!("threads: {}{}", flags.threads, if flags.quick { ", quick: the values mean little" } else { "" });
 
-    let mut table = Table::new(name, json);
+    if let Some(folder) = &flags.dump {
+        fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    }
+    let mut table = Table::new(name, json, flags.dump.clone());
     bench(&mut table, Effort { quick: flags.quick })?;
     Ok(if table.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

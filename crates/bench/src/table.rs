@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{self, Write},
+    path::PathBuf,
 };
 
 use serde::Serialize;
@@ -61,14 +62,15 @@ struct Row<'a> {
 pub struct Table {
     bench: String,
     json: Option<File>,
+    dump: Option<PathBuf>,
     broken: usize,
 }
 
 impl Table {
     /// Prints the head of the table.
-    pub fn new(bench: &str, json: Option<File>) -> Self {
+    pub fn new(bench: &str, json: Option<File>, dump: Option<PathBuf>) -> Self {
         say!("{bench}\n{:<72} {:>12} {:<22} {:>18}  target", "case", "median", "unit", "from - to");
-        Self { bench: bench.into(), json, broken: 0 }
+        Self { bench: bench.into(), json, dump, broken: 0 }
     }
 
     /// A row with the median of `samples`; without samples, or with a number that is not finite, one
@@ -137,6 +139,16 @@ impl Table {
             reached: Some(false),
             reason,
         })
+    }
+
+    /// A new file in the folder for what runs did, if one was asked for.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn dump(&self, name: &str) -> Result<Option<File>, Failure> {
+        let Some(folder) = &self.dump else { return Ok(None) };
+        let path = folder.join(name);
+        Ok(Some(File::create(&path).map_err(|error| format!("cannot write {}: {error}", path.display()))?))
     }
 
     /// A line below the row before.

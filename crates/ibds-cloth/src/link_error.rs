@@ -1,0 +1,53 @@
+//! How far what the loops bring together is from where it should be.
+
+use nalgebra::Vector3;
+
+type V3 = Vector3<f64>;
+
+/// Of one loop: of values at the two particles of a link, the link's direction and how much too far apart they are along it.
+pub(crate) trait LinkError {
+    /// The direction from the first value to the second, as long as 1 or, where there is none, 0. `forward` tells whether the
+    /// first value is that of the link's first particle.
+    fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64);
+
+    /// How far a particle of a link may go in one correction, so that the error's change by that is about as its direction says.
+    fn reach(&self, link: usize) -> f64;
+}
+
+/// Of a link's length, how far its particles may go in one correction [-].
+const REACH: f64 = 1.0;
+
+/// Of predicted places: length less rest length `[m]` (\[BDB09\] section 3.3, with the root of section 4.1 taken once).
+pub(crate) struct Lengths<'a> {
+    pub rest: &'a [f64],
+}
+
+impl LinkError for Lengths<'_> {
+    fn of(&self, link: usize, first: &V3, second: &V3, _: bool) -> (V3, f64) {
+        let apart = second - first;
+        let length = apart.norm();
+        let n = if length > 0.0 { apart / length } else { V3::zeros() };
+        (n, length - self.rest[link])
+    }
+
+    fn reach(&self, link: usize) -> f64 {
+        REACH * self.rest[link]
+    }
+}
+
+/// Of velocities: how fast links grow `[m/s]` along directions that stay (\[BDB09\] section 3.3).
+pub(crate) struct Rates<'a> {
+    /// Of links, from their first particle to their second.
+    pub directions: &'a [V3],
+}
+
+impl LinkError for Rates<'_> {
+    fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64) {
+        let n = if forward { self.directions[link] } else { -self.directions[link] };
+        (n, n.dot(&(second - first)))
+    }
+
+    fn reach(&self, _: usize) -> f64 {
+        f64::INFINITY
+    }
+}

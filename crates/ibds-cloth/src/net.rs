@@ -1,0 +1,162 @@
+//! Particles, and links that keep the distance between two of them.
+
+use nalgebra::Vector3;
+use partita_mesh::Mesh;
+use partita_simulator::{SimulatorError, check_positive, check_vector};
+use serde::{Deserialize, Serialize};
+
+type V3 = Vector3<f64>;
+
+/// What a link allows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum LinkKind {
+    /// Its rest length and nothing else (\[BDB09\] section 3.3).
+    Bar,
+    /// No more than its rest length (\[BDB09\] section 3.4).
+    Rope,
+}
+
+/// Two particles that keep their distance.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Link {
+    /// Numbers of the particles.
+    pub particles: [u32; 2],
+    /// `[m]`
+    pub rest_length: f64,
+    /// Whether it may be shorter.
+    pub kind: LinkKind,
+}
+
+/// Particles and links: a sheet, a net, ropes, any graph. Links keep the distance that their particles are given with.
+///
+/// ```
+/// use partita_ibds_cloth::Net;
+///
+/// # fn main() -> Result<(), partita_simulator::SimulatorError> {
+/// // A pendulum.
+/// let net = Net::new(&[[0.0; 3], [1.0, 0.0, 0.0]], &[1.0, 1.0])?.bars([[0, 1]])?;
+/// assert_eq!(net.links()[0].rest_length, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Net {
+    pub(crate) positions: Vec<V3>,
+    pub(crate) masses: Vec<f64>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+}
+
+impl Net {
+    /// Particles at these places `[m]`, with these masses `[kg]`, without links.
+    ///
+    /// # Errors
+    /// There are more or fewer masses than places, a number is not finite, or a mass not positive.
+    pub fn new(positions: &[[f64; 3]], masses: &[f64]) -> Result<Self, SimulatorError> {
+        let n = positions.len();
+        if masses.len() != n || u32::try_from(n).is_err() {
+            return Err(SimulatorError::refused("masses [kg]", masses.len(), format!("one for each of {n} particles")));
+        }
+        for (k, (x, m)) in positions.iter().zip(masses).enumerate() {
+            check_vector(&format!("position of particle {k} [m]"), *x)?;
+            check_positive(&format!("mass of particle {k} [kg]"), *m)?;
+            check_positive(&format!("inverse mass of particle {k} [1/kg]"), 1.0 / m)?;
+        }
+        let positions = positions.iter().map(|&x| x.into()).collect();
+        Ok(Self { positions, masses: masses.to_vec(), links: vec![], triangles: vec![] })
+    }
+
+    /// The vertices of a mesh, each with a third of its triangles' masses, and bars along the edges. `density` is mass by area
+    /// `[kg/m²]`.
+    ///
+    /// # Errors
+    /// The density is not positive, or a vertex has no triangle.
+    pub fn sheet(mesh: &Mesh, density: f64) -> Result<Self, SimulatorError> {
+        check_positive("density [kg/m²]", density)?;
+        let x = mesh.vertices();
+        let mut masses = vec![0.0; x.len()];
+        for t in mesh.triangles() {
+            let [a, b, c] = t.map(|k| x[k as usize]);
+            let third = density * (b - a).cross(&(c - a)).norm() / 6.0;
+            t.iter().for_each(|&k| masses[k as usize] += third);
+        }
+        let mut net = Self::new(&mesh.positions(), &masses)?.bars(mesh.edges().iter().map(|edge| edge.vertices))?;
+        net.triangles = mesh.triangles().to_vec();
+        Ok(net)
+    }
+
+    /// A straight chain of so many bars, its `mass` `[kg]` shared evenly by its particles, numbered from the begin to the end `[m]`.
+    ///
+    /// # Errors
+    /// There are no links, a number is not finite, or the mass not positive.
+    pub fn chain(begin: [f64; 3], end: [f64; 3], links: u32, mass: f64) -> Result<Self, SimulatorError> {
+        check_positive("links of a chain", f64::from(links))?;
+        let [from, to]: [V3; 2] = [begin.into(), end.into()];
+        let place = |k: u32| from.lerp(&to, f64::from(k) / f64::from(links)).into();
+        let positions: Vec<[f64; 3]> = (0..=links).map(place).collect();
+        Self::new(&positions, &vec![mass / (f64::from(links) + 1.0); positions.len()])?
+            .bars((0..links).map(|k| [k, k + 1]))
+    }
+
+    /// With bars between these particles too.
+    ///
+    /// # Errors
+    /// Names a link with a particle that does not exist, or with one at both ends.
+    pub fn bars(self, between: impl IntoIterator<Item = [u32; 2]>) -> Result<Self, SimulatorError> {
+        self.with(between, LinkKind::Bar)
+    }
+
+    /// With ropes between these particles too.
+    ///
+    /// # Errors
+    /// As [`Net::bars`].
+    pub fn ropes(self, between: impl IntoIterator<Item = [u32; 2]>) -> Result<Self, SimulatorError> {
+        self.with(between, LinkKind::Rope)
+    }
+
+    fn with(mut self, between: impl IntoIterator<Item = [u32; 2]>, kind: LinkKind) -> Result<Self, SimulatorError> {
+        for particles in between {
+            let [i, j] = particles.map(|k| self.positions.get(k as usize));
+            let (Some(i), Some(j), true) = (i, j, particles[0] != particles[1]) else {
+                let expected = format!("two of {} particles", self.positions.len());
+                return Err(SimulatorError::refused(
+                    format!("link {}", self.links.len()),
+                    format!("{particles:?}"),
+                    expected,
+                ));
+            };
+            self.links.push(Link { particles, rest_length: (j - i).norm(), kind });
+        }
+        Ok(self)
+    }
+
+    /// Only with links that `keep` says so of.
+    pub fn retain_links(mut self, keep: impl FnMut(&Link) -> bool) -> Self {
+        self.links.retain(keep);
+        self
+    }
+
+    /// All links.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// Places at first `[m]`, one a particle.
+    pub fn positions(&self) -> &[V3] {
+        &self.positions
+    }
+
+    /// `[kg]`, one a particle.
+    pub fn masses(&self) -> &[f64] {
+        &self.masses
+    }
+
+    /// Links at each particle, by number.
+    pub(crate) fn links_at(&self) -> Vec<Vec<u32>> {
+        let mut at = vec![vec![]; self.positions.len()];
+        for (k, link) in self.links.iter().enumerate() {
+            link.particles.iter().for_each(|&i| at[i as usize].push(k as u32));
+        }
+        at
+    }
+}

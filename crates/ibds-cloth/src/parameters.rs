@@ -1,0 +1,132 @@
+//! What never changes in a step, checked as a whole before one.
+
+use partita_simulator::{SimulatorError, check_positive, check_vector};
+use serde::{Deserialize, Serialize};
+
+use crate::IbdsCloth;
+
+/// How what forces do is integrated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Integrator {
+    /// v += h F/m, then x += h v: the public demonstration of the method.
+    SymplecticEuler,
+    /// x += h v + h² F/2m, v += h F/m: exact under constant forces (\[BDB09\] equations 1 and 2).
+    #[default]
+    Parabola,
+}
+
+/// How the loops find impulses. All of them end where every link is as exact as it has to be; they differ in cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Solver {
+    /// Link by link (\[BDB09\] section 3.2).
+    GaussSeidel,
+    /// Path by path, each exactly: errors travel the length of a thread in one sweep.
+    #[default]
+    Paths,
+}
+
+/// All parameters of [`IbdsCloth`], which has a consuming setter of the same name for each. What is wrong with them is told by
+/// [`IbdsCloth::checked`], or by the next step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Parameters {
+    /// Acceleration of gravity `[m/s²]`. Default (0, −9.81, 0).
+    pub gravity: [f64; 3],
+    /// Default [`Integrator::Parabola`].
+    pub integrator: Integrator,
+    /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
+    /// From 1e-12 to 1 `[-]`. Default 0.01.
+    pub extensibility: f64,
+    /// How fast links may still grow or shrink at the end of a step; none leaves the velocity loop out (\[BDB09\] section 3.2)
+    /// `[m/s]`. Default none.
+    pub velocity_tolerance: Option<f64>,
+    /// Default [`Solver::Paths`].
+    pub solver: Solver,
+    /// Sweeps of each loop after which it stops anyway, at least 1; the step's outcome is `StoppedAt` then (\[BBD09\] section
+    /// 3.5). Default 100.
+    pub max_iterations: u32,
+    /// Parts of a step, at least 1. Default 1.
+    pub substeps: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            gravity: [0.0, -9.81, 0.0],
+            integrator: Integrator::default(),
+            extensibility: 0.01,
+            velocity_tolerance: None,
+            solver: Solver::default(),
+            max_iterations: 100,
+            substeps: 1,
+        }
+    }
+}
+
+impl Parameters {
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// Names the first that is wrong, its value and what it could be.
+    pub fn check(&self) -> Result<(), SimulatorError> {
+        check_vector("gravity [m/s²]", self.gravity)?;
+        if !(1e-12..=1.0).contains(&self.extensibility) {
+            return Err(SimulatorError::refused("extensibility [-]", self.extensibility, "from 1e-12 to 1"));
+        }
+        self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
+        check_positive("max_iterations", f64::from(self.max_iterations))?;
+        check_positive("substeps", f64::from(self.substeps))
+    }
+}
+
+impl IbdsCloth {
+    fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        change(&mut self.parameters);
+        self.identity = Default::default();
+        self
+    }
+
+    /// See [`Parameters::gravity`] `[m/s²]`.
+    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+        self.set(|p| p.gravity = gravity)
+    }
+
+    /// See [`Parameters::integrator`].
+    pub fn integrator(self, integrator: Integrator) -> Self {
+        self.set(|p| p.integrator = integrator)
+    }
+
+    /// See [`Parameters::extensibility`] [-].
+    pub fn extensibility(self, extensibility: f64) -> Self {
+        self.set(|p| p.extensibility = extensibility)
+    }
+
+    /// See [`Parameters::velocity_tolerance`] `[m/s]`.
+    pub fn velocity_tolerance(self, velocity_tolerance: Option<f64>) -> Self {
+        self.set(|p| p.velocity_tolerance = velocity_tolerance)
+    }
+
+    /// See [`Parameters::solver`].
+    pub fn solver(self, solver: Solver) -> Self {
+        self.set(|p| p.solver = solver)
+    }
+
+    /// See [`Parameters::max_iterations`].
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.set(|p| p.max_iterations = max_iterations)
+    }
+
+    /// See [`Parameters::substeps`].
+    pub fn substeps(self, substeps: u32) -> Self {
+        self.set(|p| p.substeps = substeps)
+    }
+
+    /// The same, if all parameters are right.
+    ///
+    /// # Errors
+    /// Names the first that is wrong ([`Parameters::check`]).
+    pub fn checked(self) -> Result<Self, SimulatorError> {
+        self.parameters.check()?;
+        Ok(self)
+    }
+}

@@ -1,0 +1,34 @@
+//! All that a step reads or changes.
+
+use nalgebra::Vector3;
+use partita_simulator::Wrench;
+use serde::{Deserialize, Serialize};
+
+/// One entry a particle in the first two.
+#[derive(PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    /// `[m]`
+    pub positions: Vec<Vector3<f64>>,
+    /// `[m/s]`
+    pub velocities: Vec<Vector3<f64>>,
+    /// `[s]`
+    pub time: f64,
+    /// As in [`partita_simulator::Ledger::external`].
+    pub external: Wrench,
+}
+
+/// Reuses the memory that is there, which the derived one does not.
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let mut copy = Self::default();
+        copy.clone_from(self);
+        copy
+    }
+
+    fn clone_from(&mut self, from: &Self) {
+        let Self { positions, velocities, time, external } = from;
+        self.positions.clone_from(positions);
+        self.velocities.clone_from(velocities);
+        (self.time, self.external) = (*time, *external);
+    }
+}

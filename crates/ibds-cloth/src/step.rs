@@ -1,0 +1,248 @@
+//! One step from top to bottom, and its stages (\[BDB09\] figure 1).
+
+use nalgebra::Vector3;
+use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+
+use crate::{
+    IbdsCloth, Integrator, LinkKind, Parameters,
+    link_error::{Lengths, Rates},
+    solvers::{Solvers, System},
+    state::State,
+};
+
+type V3 = Vector3<f64>;
+
+/// Memory that a step works in. Nothing in it outlives a step but what the configuration gives.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub solvers: Solvers,
+    pub next: State,
+    /// Loads with gravity `[N]`.
+    pub forces: Vec<V3>,
+    pub loads: Vec<V3>,
+    /// 0 for what is held `[1/kg]`.
+    pub inverse_masses: Vec<f64>,
+    /// Where what is held ends a part of a step.
+    pub held: Vec<Held>,
+    /// Where particles are at the end of a part, and would be without links.
+    pub places: Vec<V3>,
+    pub predicted: Vec<V3>,
+    /// Impulses on what is held, times the part, and without.
+    pub taken: Vec<V3>,
+    pub given: Vec<V3>,
+    pub directions: Vec<V3>,
+    /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
+    pub allowed: Vec<f64>,
+    pub reactions: Vec<Reaction>,
+}
+
+/// A particle whose way is given.
+pub(crate) struct Held {
+    pub particle: usize,
+    /// `[m]`
+    pub position: V3,
+    /// `[m/s]`
+    pub velocity: V3,
+    /// At the begin of the part `[m/s]`.
+    pub before: V3,
+    /// By which guide; none if it is pinned.
+    pub guide: Option<u32>,
+}
+
+impl IbdsCloth {
+    pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.parameters.check()?;
+        check(&self.table, &self.guides, dt, inputs)?;
+        let parts = self.parameters.substeps;
+        let mut report = StepReport { substeps: parts, ..StepReport::new(self.state.time + dt) };
+        self.gather_forces(inputs);
+        self.work.next.clone_from(&self.state);
+        self.work.reactions.clear();
+        for part in 0..parts {
+            let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
+                .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
+                .collect();
+            let is_last = part + 1 == parts;
+            self.take_part(dt / f64::from(parts), &motions, is_last, &mut report);
+            self.check_finite()?;
+        }
+        self.work.next.time = report.time;
+        report.reactions = self.sum_of_reactions();
+        // From here on nothing can fail.
+        std::mem::swap(&mut self.state, &mut self.work.next);
+        Ok(report)
+    }
+
+    fn take_part(&mut self, h: f64, motions: &[Option<Motion>], is_last: bool, report: &mut StepReport) {
+        self.hold(motions);
+        self.predict(h);
+        self.correct_lengths(is_last, report);
+        self.advance(h);
+        self.correct_rates(report);
+        self.book_held(h);
+    }
+
+    fn gather_forces(&mut self, inputs: &Inputs) {
+        let Work { loads, forces, .. } = &mut self.work;
+        loads.clear();
+        loads.resize(self.net.masses.len(), V3::zeros());
+        for (handle, wrench) in &inputs.loads {
+            loads[handle.index as usize] += V3::from(wrench.linear);
+        }
+        let gravity = V3::from(self.parameters.gravity);
+        forces.clear();
+        forces.extend(loads.iter().zip(&self.net.masses).map(|(load, m)| load + *m * gravity));
+    }
+
+    /// What moves as it is told: pins, and what is attached.
+    fn hold(&mut self, motions: &[Option<Motion>]) {
+        let Work { held, inverse_masses, next, .. } = &mut self.work;
+        held.clear();
+        held.extend(self.pins.iter().map(|&pin| {
+            let particle = pin as usize;
+            let before = next.velocities[particle];
+            Held { particle, position: next.positions[particle], velocity: V3::zeros(), before, guide: None }
+        }));
+        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
+            if let (Guide::Attachment { own }, Some(motion)) = (guide, motion) {
+                let (position, velocity) = (motion.end[0].position.into(), motion.end[0].velocity.into());
+                let particle = own.index as usize;
+                let before = next.velocities[particle];
+                held.push(Held { particle, position, velocity, before, guide: Some(number as u32) });
+            }
+        }
+        inverse_masses.clear();
+        inverse_masses.extend(self.net.masses.iter().map(|m| 1.0 / m));
+        held.iter().for_each(|held| inverse_masses[held.particle] = 0.0);
+    }
+
+    /// Where particles would be without links (\[BDB09\] equation 2).
+    fn predict(&mut self, h: f64) {
+        let Work { next, forces, inverse_masses, held, places, predicted, taken, given, .. } = &mut self.work;
+        let share = match self.parameters.integrator {
+            Integrator::SymplecticEuler => 1.0,
+            Integrator::Parabola => 0.5,
+        };
+        predicted.clear();
+        let (x, v) = (next.positions.iter(), next.velocities.iter());
+        let bodies = x.zip(v).zip(forces.iter().zip(&*inverse_masses));
+        predicted.extend(bodies.map(|((x, v), (f, w))| x + h * v + share * h * h * *w * f));
+        held.iter().for_each(|held| predicted[held.particle] = held.position);
+        places.clone_from(predicted);
+        for sum in [taken, given] {
+            sum.clear();
+            sum.resize(places.len(), V3::zeros());
+        }
+    }
+
+    /// The loop of places (\[BDB09\] section 3.2).
+    fn correct_lengths(&mut self, is_last: bool, report: &mut StepReport) {
+        let error = Lengths { rest: &self.rest };
+        let Work { solvers, places, inverse_masses, taken, allowed, .. } = &mut self.work;
+        let &Parameters { solver, max_iterations, extensibility, .. } = &self.parameters;
+        allowed.clear();
+        allowed.extend(self.scale.iter().map(|scale| extensibility * scale));
+        let mut system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
+        let most = if is_last { max_iterations } else { 1 };
+        let ended = solvers.correct(&mut system, &error, solver, most);
+        report.iterations += ended.iterations;
+        if is_last {
+            note_worst(&mut report.outcome, extensibility * ended.worst, extensibility, "of the rest length");
+        }
+    }
+
+    /// Velocities from places: v + h F/m, and what corrections added, over h.
+    fn advance(&mut self, h: f64) {
+        let Work { next, forces, inverse_masses, held, places, predicted, .. } = &mut self.work;
+        let corrections = places.iter().zip(&*predicted);
+        let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
+        for ((v, (f, w)), (place, predicted)) in bodies.zip(corrections) {
+            *v += h * *w * f + (place - predicted) / h;
+        }
+        for held in &*held {
+            next.velocities[held.particle] = held.velocity;
+        }
+        next.positions.clone_from(places);
+    }
+
+    /// The loop of velocities (\[BDB09\] section 3.2), where links are as long as they may be.
+    fn correct_rates(&mut self, report: &mut StepReport) {
+        let &Parameters { solver, max_iterations, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
+            return;
+        };
+        let Work { solvers, next, places, inverse_masses, given, directions, allowed, .. } = &mut self.work;
+        directions.clear();
+        directions.extend(self.net.links.iter().zip(&*allowed).map(|(link, allowed)| {
+            let [i, j] = link.particles.map(|k| places[k as usize]);
+            let length = (j - i).norm();
+            let is_loose = link.kind == LinkKind::Rope && length < link.rest_length - allowed;
+            if is_loose || length == 0.0 { V3::zeros() } else { (j - i) / length }
+        }));
+        allowed.fill(tolerance);
+        let y = &mut next.velocities;
+        let mut system = System { y, w: inverse_masses, taken: given, rope: &self.rope, allowed };
+        let ended = solvers.correct(&mut system, &Rates { directions }, solver, max_iterations);
+        report.iterations += ended.iterations;
+        note_worst(&mut report.outcome, tolerance * ended.worst, tolerance, "m/s");
+    }
+
+    /// What it took to hold particles: their change of momentum, less what forces and links gave them.
+    fn book_held(&mut self, h: f64) {
+        let Work { next, forces, loads, held, taken, given, reactions, .. } = &mut self.work;
+        let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
+        let mut external = |x: &V3, impulse: V3| {
+            linear += impulse;
+            angular += x.cross(&impulse);
+        };
+        for ((x, force), load) in next.positions.iter().zip(&*forces).zip(&*loads) {
+            external(x, h * (force - load));
+        }
+        for &Held { particle: k, position, velocity, before, guide } in &*held {
+            let links = taken[k] / h + given[k];
+            let impulse = self.net.masses[k] * (velocity - before) - h * forces[k] - links;
+            match guide {
+                None => external(&position, impulse),
+                Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(-impulse) }),
+            }
+        }
+        next.external += Wrench { linear: linear.into(), angular: angular.into() };
+    }
+
+    fn check_finite(&self) -> Result<(), SimulatorError> {
+        let next = &self.work.next;
+        for (what, of) in [("position [m]", &next.positions), ("velocity [m/s]", &next.velocities)] {
+            if let Some(k) = of.iter().position(|x| !x.norm_squared().is_finite()) {
+                return Err(SimulatorError::failed(
+                    format!("{what} of particle {k}"),
+                    format!("{:?}", of[k]),
+                    "finite",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Of all parts, by guide.
+    fn sum_of_reactions(&mut self) -> Vec<Reaction> {
+        let mut sums: Vec<Reaction> = vec![];
+        self.work.reactions.sort_by_key(|reaction| reaction.guide);
+        for reaction in self.work.reactions.drain(..) {
+            match sums.last_mut() {
+                Some(sum) if sum.guide == reaction.guide => sum.impulse += reaction.impulse,
+                _ => sums.push(reaction),
+            }
+        }
+        sums
+    }
+}
+
+/// Keeps of several errors the one that is largest against its bound, if that is more.
+fn note_worst(outcome: &mut Outcome, error: f64, bound: f64, unit: &str) {
+    let worst = match outcome {
+        Outcome::StoppedAt { error, bound, .. } => *error / *bound,
+        _ => 1.0,
+    };
+    if error / bound > worst {
+        *outcome = Outcome::StoppedAt { error, bound, unit: unit.into() };
+    }
+}
