@@ -41,7 +41,7 @@ const SLOW: f64 = 5.0;
 /// left for [`partita_contact`] to mend.
 const AHEAD: f64 = 0.15;
 
-/// A contact that was pushed as hard before is as stiff as makes it bear that with this force at the whole width [-].
+/// What a contact bears at the whole width of where it begins to push, of what it bore in the step before [-].
 const RESERVE: f64 = 3.0;
 
 /// From which cosine between a push and the cloth's normal on it clearly comes from one side `[-]`.
@@ -82,7 +82,7 @@ impl Link {
         let mut link = Self {
             near: *near,
             gap,
-            stiffness: pushed.map_or(most, |load| bears(load).clamp(least, most)),
+            stiffness: pushed.map_or(most, |load| bears(load).max(least).min(most)),
             stick: most,
             pushed: 0.0,
             push: 0.0,

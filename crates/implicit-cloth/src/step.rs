@@ -336,8 +336,10 @@ impl ImplicitCloth {
             }
         }
         let mut note = |vertices: &[u32], what: &str| {
-            if !vertices.is_empty() {
-                report.notes.push(format!("{} vertices {what}", vertices.len()));
+            let note = format!("{} vertices {what}", vertices.len());
+            // Once for all parts of a step.
+            if !vertices.is_empty() && !report.notes.contains(&note) {
+                report.notes.push(note);
             }
         };
         note(&found.pinched, "are pinched between obstacles or pins");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_implicit_cloth::{Fabric, ImplicitCloth, Parameters};
 use partita_mesh::Mesh;
-use partita_simulator::{Guide, HandleState, Inputs, Ledger, Motion, Simulator, SimulatorError, Wrench};
+use partita_simulator::{Guide, HandleState, Inputs, Ledger, Motion, Outcome, Simulator, SimulatorError, Wrench};
 
 type V3 = Vector3<f64>;
 
@@ -298,4 +298,19 @@ fn snapshots_know_what_holds_the_cloth() {
             assert_eq!(cloth.retract(snapshot).is_ok(), i == j, "{i} to {j}");
         }
     }
+}
+
+/// What a part of a step said that was taken back is not in the report: in the whole step the solver stops at its most iterations,
+/// in the parts that count it does not.
+#[test]
+fn a_part_that_is_taken_back_leaves_no_word() {
+    let mesh = Mesh::grid([12, 12], [0.5, 0.5]).unwrap();
+    let swirl: Vec<[f64; 3]> = mesh.positions().iter().map(|x| [0.0, 0.0, 3.0 * (20.0 * x[0]).sin()]).collect();
+    let step = |max_stretch: f64| {
+        let parameters = Parameters { max_iterations: 12, max_stretch, ..Parameters::default() };
+        let cloth = ImplicitCloth::with_parameters("sheet", mesh.clone(), parameters).unwrap();
+        let report = cloth.with_velocities(&swirl).unwrap().step(0.04, Inputs::NONE).unwrap();
+        (report.substeps, report.outcome == Outcome::Converged)
+    };
+    assert_eq!([step(10.0), step(1e-9)], [(1, false), (16, true)]);
 }
