@@ -1,7 +1,7 @@
 //! One step from top to bottom, and its stages (\[BDB09\] figure 1).
 
 use nalgebra::Vector3;
-use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     IbdsCloth, Integrator, LinkKind, Parameters,
@@ -67,7 +67,7 @@ impl IbdsCloth {
             self.check_finite()?;
         }
         self.work.next.time = report.time;
-        report.reactions = self.sum_of_reactions();
+        report.add_up(&mut self.work.reactions);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)
@@ -147,7 +147,7 @@ impl IbdsCloth {
         let ended = solvers.correct(&mut system, &error, solver, most);
         report.iterations += ended.iterations;
         if is_last {
-            note_worst(&mut report.outcome, extensibility * ended.worst, extensibility, "of the rest length");
+            report.outcome.note(extensibility * ended.worst, extensibility, "of the rest length");
         }
     }
 
@@ -183,7 +183,7 @@ impl IbdsCloth {
         let mut system = System { y, w: inverse_masses, taken: given, rope: &self.rope, allowed };
         let ended = solvers.correct(&mut system, &Rates { directions }, solver, max_iterations);
         report.iterations += ended.iterations;
-        note_worst(&mut report.outcome, tolerance * ended.worst, tolerance, "m/s");
+        report.outcome.note(tolerance * ended.worst, tolerance, "m/s");
     }
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
@@ -220,29 +220,5 @@ impl IbdsCloth {
             }
         }
         Ok(())
-    }
-
-    /// Of all parts, by guide.
-    fn sum_of_reactions(&mut self) -> Vec<Reaction> {
-        let mut sums: Vec<Reaction> = vec![];
-        self.work.reactions.sort_by_key(|reaction| reaction.guide);
-        for reaction in self.work.reactions.drain(..) {
-            match sums.last_mut() {
-                Some(sum) if sum.guide == reaction.guide => sum.impulse += reaction.impulse,
-                _ => sums.push(reaction),
-            }
-        }
-        sums
-    }
-}
-
-/// Keeps of several errors the one that is largest against its bound, if that is more.
-fn note_worst(outcome: &mut Outcome, error: f64, bound: f64, unit: &str) {
-    let worst = match outcome {
-        Outcome::StoppedAt { error, bound, .. } => *error / *bound,
-        _ => 1.0,
-    };
-    if error / bound > worst {
-        *outcome = Outcome::StoppedAt { error, bound, unit: unit.into() };
     }
 }

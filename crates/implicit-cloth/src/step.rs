@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use partita_contact::{Contacts, Near, Path};
-use partita_simulator::{Guide, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     ImplicitCloth, Integrator,
@@ -111,7 +111,7 @@ impl ImplicitCloth {
             }
         }
         self.work.next.time = end;
-        self.collect_reactions(&mut report);
+        report.add_up(&mut self.work.reactions);
         Ok(report)
     }
 
@@ -221,10 +221,10 @@ impl ImplicitCloth {
         report.iterations += ended.iterations;
         let tolerance = self.parameters.tolerance;
         let of_scale = "of the forces or gravity";
-        note_worst(&mut report.outcome, ended.error, tolerance, of_scale);
-        note_worst(&mut report.outcome, ended.contacts, HOLDS * tolerance, of_scale);
+        report.outcome.note(ended.error, tolerance, of_scale);
+        report.outcome.note(ended.contacts, HOLDS * tolerance, of_scale);
         if let Some([error, bound]) = ended.newton {
-            note_worst(&mut report.outcome, error, bound, "m/s");
+            report.outcome.note(error, bound, "m/s");
         }
     }
 
@@ -366,31 +366,6 @@ impl ImplicitCloth {
             }
         }
         Ok(())
-    }
-
-    /// Of all parts, by guide and carrier.
-    fn collect_reactions(&mut self, report: &mut StepReport) {
-        let all = &mut self.work.reactions;
-        all.sort_by_key(|reaction| (reaction.guide, reaction.carrier));
-        for reaction in all.drain(..) {
-            match report.reactions.last_mut() {
-                Some(sum) if (sum.guide, sum.carrier) == (reaction.guide, reaction.carrier) => {
-                    sum.impulse += reaction.impulse;
-                }
-                _ => report.reactions.push(reaction),
-            }
-        }
-    }
-}
-
-/// Keeps of several errors the one that is largest against its bound, if that is more.
-fn note_worst(outcome: &mut Outcome, error: f64, bound: f64, unit: &str) {
-    let worst = match outcome {
-        Outcome::StoppedAt { error, bound, .. } => *error / *bound,
-        _ => 1.0,
-    };
-    if error / bound > worst {
-        *outcome = Outcome::StoppedAt { error, bound, unit: unit.into() };
     }
 }
 

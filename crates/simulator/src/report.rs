@@ -35,6 +35,30 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Takes note of an error and its bound, and keeps of all that are beyond theirs the one that is so the most.
+    ///
+    /// ```
+    /// use partita_simulator::Outcome;
+    ///
+    /// let mut outcome = Outcome::Converged;
+    /// outcome.note(0.1, 1.0, "m");
+    /// assert_eq!(outcome, Outcome::Converged);
+    /// outcome.note(3.0, 1.0, "m");
+    /// outcome.note(4.0, 2.0, "m/s");
+    /// assert_eq!(outcome, Outcome::StoppedAt { error: 3.0, bound: 1.0, unit: "m".into() });
+    /// ```
+    pub fn note(&mut self, error: f64, bound: f64, unit: &str) {
+        let worst = match self {
+            Self::StoppedAt { error, bound, .. } => *error / *bound,
+            Self::Converged => 1.0,
+        };
+        if error / bound > worst {
+            *self = Self::StoppedAt { error, bound, unit: unit.into() };
+        }
+    }
+}
+
 /// What came of a step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct StepReport {
@@ -65,6 +89,19 @@ impl StepReport {
             reactions: Vec::new(),
             notes: Vec::new(),
             stages: Stages::default(),
+        }
+    }
+
+    /// Takes reactions over in order, of one carrier their sum; the list is left empty.
+    pub fn add_up(&mut self, reactions: &mut Vec<Reaction>) {
+        reactions.sort_by_key(|reaction| (reaction.guide, reaction.carrier));
+        for reaction in reactions.drain(..) {
+            match self.reactions.last_mut() {
+                Some(sum) if (sum.guide, sum.carrier) == (reaction.guide, reaction.carrier) => {
+                    sum.impulse += reaction.impulse;
+                }
+                _ => self.reactions.push(reaction),
+            }
         }
     }
 }
