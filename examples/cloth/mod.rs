@@ -146,5 +146,10 @@ impl Seen {
         let done = run.report();
         report.figure("seconds a frame of a thirtieth", done.seconds / (30.0 * done.simulated));
         report.figure("share of the rigid side", done.simulators[0].1 / done.seconds);
+        let alone: f64 = done.simulators.iter().map(|(_, seconds)| seconds).sum();
+        report.figure(
+            "share of the orchestrator and its marks, of all simulators",
+            (done.coupling + done.marking) / alone,
+        );
     }
 }

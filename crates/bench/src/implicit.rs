@@ -63,6 +63,7 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
         }
     }
     materials(table, effort)?;
+    going_back(table, effort)?;
     threads(table, effort)
 }
 
@@ -252,6 +253,28 @@ fn materials(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     }
     table.remark("1997: cost nearly independent of the material");
     Ok(())
+}
+
+/// A mark and going back to it, over a step.
+fn going_back(table: &mut Table, effort: Effort) -> Result<(), Failure> {
+    let cells = if effort.quick { SHEETS[0] } else { [316; 2] };
+    let case = format!("mark and retract, {} vertices", (cells[0] + 1) * (cells[1] + 1));
+    let target = Some(Target::AtMost(0.25));
+    table.case(&case, "of a step", target, |table| {
+        let mut cloth = Pose::Hanging.cloth(cells, Fabric::cotton())?;
+        let (mut mark, mut shares) = (None, vec![]);
+        for _ in 0..effort.samples(10) {
+            let start = Instant::now();
+            cloth.step(DT, Inputs::NONE)?;
+            let step = start.elapsed();
+            let start = Instant::now();
+            let next = cloth.snapshot(mark.take());
+            cloth.retract(&next)?;
+            shares.push(start.elapsed().as_secs_f64() / step.as_secs_f64());
+            mark = Some(next);
+        }
+        table.row(&case, "of a step", target, &shares)
+    })
 }
 
 /// Two threads beside one, and the same bits.
