@@ -296,3 +296,37 @@ impl Batch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each link is in one path, between the particles that it joins; paths side by side share none that moves.
+    #[test]
+    fn paths_take_every_link_once() {
+        let positions: Vec<[f64; 3]> =
+            (0..40).map(|k| [f64::from(k).sin(), f64::from(k * k).cos(), 0.1 * f64::from(k)]).collect();
+        let pairs = (0..40).flat_map(|i| [[i, (i + 1) % 40], [i, (7 * i + 3) % 40], [(i + 1) % 40, i]]);
+        let net = Net::new(&positions, &[1.0; 40]).unwrap().bars(pairs.filter(|[i, j]| i != j)).unwrap();
+        let is_held = |k: u32| k.is_multiple_of(5);
+        let paths = Paths::new(&net, is_held);
+        let mut times = vec![0; net.links.len()];
+        for batch in &paths.batches {
+            for lane in 0..LANES {
+                for (k, links) in batch.links.iter().enumerate().filter(|(_, links)| links[lane] != NONE) {
+                    let [from, to] = [k, k + 1].map(|k| batch.particles[k][lane]);
+                    let along = if batch.forward[k][lane] { [from, to] } else { [to, from] };
+                    assert_eq!(net.links[links[lane] as usize].particles, along);
+                    times[links[lane] as usize] += 1;
+                }
+            }
+            let mut all: Vec<u32> =
+                batch.particles.iter().flatten().copied().filter(|&k| k != NONE && !is_held(k)).collect();
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count);
+        }
+        assert!(times.iter().all(|times| *times == 1));
+    }
+}

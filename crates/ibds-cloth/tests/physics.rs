@@ -220,3 +220,19 @@ fn worst_finite(cloth: &IbdsCloth) -> f64 {
     };
     cloth.net().links().iter().map(|link| of(link.particles, link.rest_length)).fold(0.0, f64::max)
 }
+
+/// A chain is one path, so it takes as few sweeps as Newton's method takes steps, a few where it hardly turns in a step and a dozen
+/// where its end whips; link by link it takes hundreds.
+#[test]
+fn a_chain_is_solved_at_once() {
+    let iterations = |solver: Solver, links: u32| {
+        let net = Net::chain([0.0; 3], [1.0, 0.0, 0.0], links, 1.0).unwrap();
+        let mut cloth = IbdsCloth::new("chain", net).unwrap();
+        cloth.pin(&[0]).unwrap();
+        let mut cloth = cloth.solver(solver).extensibility(1e-6).max_iterations(100_000);
+        (0..20).map(|_| step(&mut cloth, 0.01).iterations).max().unwrap()
+    };
+    assert!(iterations(Solver::Paths, 20) <= 6);
+    assert!(iterations(Solver::Paths, 100) <= 15);
+    assert!(iterations(Solver::GaussSeidel, 100) > 300);
+}
