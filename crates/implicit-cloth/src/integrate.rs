@@ -43,6 +43,9 @@ type V3 = Vector3<f64>;
 /// Newton steps after which it stops anyway.
 const NEWTON: u32 = 50;
 
+/// Newton steps that damping follows, whose directions are not those of a potential; from then on what falls has an end.
+const FOLLOWS: u32 = 10;
+
 /// Newton steps of what only has to end no higher than standing still, which each of them does.
 const LOWER: u32 = 4;
 
@@ -149,21 +152,14 @@ pub(crate) fn integrate(
     if newton {
         begin_low(problem, memory, links, &scheme);
     }
-    let mut left = NEWTON;
-    while left > 0 {
-        left -= 1;
+    let (mut step, mut last) = (0, NEWTON);
+    while step < last {
+        step += 1;
         if newton {
             place_at_stage(memory, h);
         }
-        // A turn has no strain rate half-way; methods of second order need rates where they need all else.
-        memory.middle.clone_from(&memory.at);
-        match parameters.integrator {
-            Integrator::Bdf2 | Integrator::Midpoint => {}
-            Integrator::SemiImplicit { .. } if newton => {}
-            Integrator::SemiImplicit { .. } => memory.middle.iter_mut().zip(v).for_each(|(middle, v)| *middle += h * v),
-            Integrator::Linearised | Integrator::BackwardEuler => {
-                memory.middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
-            }
+        if step <= FOLLOWS {
+            place_middle(problem, memory, newton, h);
         }
         clock.lap("integrate");
         linearise(sheet, parameters, matrix, memory, h);
@@ -173,7 +169,7 @@ pub(crate) fn integrate(
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
         if length < 1.0 {
-            shorten(memory, links, length);
+            shorten(memory, state, links, &scheme, length);
         }
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
         if newton {
@@ -186,7 +182,7 @@ pub(crate) fn integrate(
                 break;
             }
         } else if begin_low(problem, memory, links, &scheme) {
-            (newton, left) = (true, LOWER);
+            (newton, last) = (true, 1 + LOWER);
         } else {
             break;
         }
@@ -199,6 +195,21 @@ pub(crate) fn integrate(
 fn place_at_stage(memory: &mut Memory, h: f64) {
     let Memory { stage, at, base: [base, _], .. } = memory;
     at.iter_mut().zip(base).zip(stage).for_each(|((at, base), v)| *at = *base + h * *v);
+}
+
+/// Where damping acts. A turn has no strain rate half-way; methods of second order need rates where they need all else.
+fn place_middle(problem: &Problem<'_>, memory: &mut Memory, newton: bool, h: f64) {
+    let Memory { middle, at, .. } = memory;
+    let (x, v) = (&problem.state.positions, &problem.state.velocities);
+    middle.clone_from(at);
+    match problem.parameters.integrator {
+        Integrator::Bdf2 | Integrator::Midpoint => {}
+        Integrator::SemiImplicit { .. } if newton => {}
+        Integrator::SemiImplicit { .. } => middle.iter_mut().zip(v).for_each(|(middle, v)| *middle += h * v),
+        Integrator::Linearised | Integrator::BackwardEuler => {
+            middle.iter_mut().zip(x).for_each(|(middle, x)| *middle = 0.5 * (*middle + x));
+        }
+    }
 }
 
 /// Where a solve begins: with what is given; what nobody holds, with all of it falling as one.
@@ -282,22 +293,29 @@ fn search_line(
     length
 }
 
-/// Takes impulses and what contacts did, which are linear along the change, for those of a part of it; else momentum would be told
-/// that nothing gained.
-fn shorten(memory: &mut Memory, links: &mut [Link], length: f64) {
+/// Takes impulses, which are linear along the change, for those of a part of it, and contacts for what they do there; else momentum
+/// would be told that nothing gained.
+fn shorten(memory: &mut Memory, state: &State, links: &mut [Link], scheme: &Scheme, length: f64) {
     let Memory { impulses, b, .. } = memory;
     impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse = length * (*impulse + *b) - *b);
-    links.iter_mut().for_each(|link| link.force = link.begun.lerp(&link.force, length));
+    let n = state.positions.len();
+    for link in links {
+        let way = scheme.way(link, memory, state) + scheme.h * length * link.sum(|v| memory.change[v], n);
+        let linear = link.begun.lerp(&link.force, length);
+        link.turn_out(&way, scheme.h, false);
+        link.force = link.force_after(&way);
+        link.parts(n).for_each(|(v, c)| memory.impulses[v] += scheme.h * c * (linear - link.force));
+    }
 }
 
-/// Of contacts that are closed, at the stage or so far along the change.
+/// Of contacts, at the stage or so far along the change.
 fn link_energy(memory: &Memory, state: &State, links: &[Link], scheme: &Scheme, length: f64) -> f64 {
     let n = state.positions.len();
     let more = |link: &Link| match length {
         0.0 => V3::zeros(),
         length => scheme.h * length * link.sum(|v| memory.change[v], n),
     };
-    links.iter().map(|link| link.energy_after(&(scheme.way(link, memory, state) + more(link)))).sum()
+    links.iter().map(|link| link.energy_at(&(scheme.way(link, memory, state) + more(link)), scheme.h)).sum()
 }
 
 /// ½ (v - v_b)·M (v - v_b) + E(x_b + h v) less the work of other forces, at the stage; or with that of damping, so far along the

@@ -148,15 +148,22 @@ impl Link {
         force
     }
 
-    /// What falls along that force, from none after no way `[J]`.
-    pub fn energy_after(&self, way: &V3) -> f64 {
+    /// What falls along the force at such a way in `dt`, with friction by how hard it was pushed last `[J]`.
+    pub fn energy_at(&self, way: &V3, dt: f64) -> f64 {
         let (along, across) = self.split(way);
-        let mut twice = (self.normal * along - 2.0 * self.push) * along + self.tangential * across.norm_squared();
-        if let Some(Slip { along: t, slope, force }) = self.slip {
-            let part = t.dot(&across);
-            twice += (slope - self.tangential) * part * part + 2.0 * force * part;
+        let (k, deep, width) = (self.stiffness, (-self.gap - along).max(0.0), AHEAD * self.near.thickness);
+        let pushing = if deep < width {
+            k * deep.powi(3) / (6.0 * width)
+        } else {
+            0.5 * k * (deep * (deep - width) + width * width / 3.0)
+        };
+        if self.pushed.is_infinite() {
+            return pushing + 0.5 * self.stick * across.norm_squared();
         }
-        0.5 * twice
+        let (most, range) = self.slipping(dt);
+        let way = across.norm();
+        let sliding = if way < range { way * way * (1.0 - way / (3.0 * range)) / range } else { way - range / 3.0 };
+        pushing + most * sliding
     }
 
     /// On the first feature, if it goes such a way in `dt`, with friction by how hard it was pushed last `[N]`.
@@ -169,13 +176,18 @@ impl Link {
         push * self.near.normal - self.friction(across.norm(), dt)[0] * across
     }
 
+    /// The most that friction does `[N]`, and the way in `dt` from which on it does `[m]`.
+    fn slipping(&self, dt: f64) -> (f64, f64) {
+        let most = self.near.friction * self.pushed;
+        (most, (CREEP * dt).max(2.0 * most / self.stick))
+    }
+
     /// At a way across in `dt`, its secant and its slope `[N/m]`.
     fn friction(&self, way: f64, dt: f64) -> [f64; 2] {
         if self.pushed.is_infinite() {
             return [self.stick; 2];
         }
-        let most = self.near.friction * self.pushed;
-        let range = (CREEP * dt).max(2.0 * most / self.stick);
+        let (most, range) = self.slipping(dt);
         let share = way / range;
         if share < 1.0 { [most / range * (2.0 - share), 2.0 * most / range * (1.0 - share)] } else { [most / way, 0.0] }
     }
@@ -316,7 +328,7 @@ mod tests {
                 let slope = (link.force_at(&high, DT) - link.force_at(&low, DT)) / (2.0 * size);
                 let expected = -link.matrix() * axis;
                 assert!((slope - expected).norm() < 1e-3 * link.matrix().norm(), "{way:?}: {slope:?} {expected:?}");
-                let fall = (link.energy_after(&low) - link.energy_after(&high)) / (2.0 * size);
+                let fall = (link.energy_at(&low, DT) - link.energy_at(&high, DT)) / (2.0 * size);
                 assert!((fall - force.dot(&axis)).abs() < 1e-6 * force.norm(), "{way:?}: {fall} {force:?}");
             }
         }

@@ -72,7 +72,7 @@ pub struct Parameters {
     /// Acceleration of gravity `[m/s²]`. Default (0, −9.81, 0).
     pub gravity: [f64; 3],
     /// Velocity of the air, the same everywhere `[m/s]`. It acts through drag, lift and skin drag alone, which are 0 by default, and
-    /// as it is at the begin of a step, which is taken in up to sixteen parts where cloth is too light for that. Default 0.
+    /// as it is at the begin of a step, which is taken in up to 32 parts where cloth is too light for that. Default 0.
     pub wind: [f64; 3],
     /// Density of the air times drag coefficient: force along the relative wind is half of it times the area that the wind sees
     /// times the square of its speed `[kg/m³]`. Default 0.
@@ -91,8 +91,8 @@ pub struct Parameters {
     pub max_iterations: u32,
     /// Default [`Preconditioner::Auto`].
     pub preconditioner: Preconditioner,
-    /// A step in which warp or weft grows by more than this part of its length at rest is taken in halves, down to sixteenths, of
-    /// which each is accepted (\[BW98\] section 6). Above 0 `[-]`. Default 0.1.
+    /// A step in which warp or weft grows by more than this part of its length at rest is taken in halves, down to a 32nd of
+    /// it, which is accepted (\[BW98\] section 6). Above 0 `[-]`. Default 0.1.
     pub max_stretch: f64,
 }
 

@@ -20,7 +20,7 @@ use crate::{
 type V3 = Vector3<f64>;
 
 /// Most parts that a step is taken in.
-const PARTS: u32 = 16;
+const PARTS: u32 = 32;
 
 /// How many times as stiff as what the cloth resists a contact with is at least and at most, where the cloth is free: so stiff that what a
 /// contact bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
@@ -70,8 +70,8 @@ impl ImplicitCloth {
         Ok(report)
     }
 
-    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6), and that
-    /// the air does not throw it beyond its own speed.
+    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6), gives it no
+    /// energy that nobody gave (`energy.rs`), and that the air does not throw it beyond its own speed.
     fn try_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         let end = self.state.time + dt;
         let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
@@ -95,7 +95,10 @@ impl ImplicitCloth {
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
             let stretches = self.sheet.stretches(&self.work.begin.positions, &self.work.next.positions);
-            if length > 1 && stretches > self.parameters.max_stretch {
+            let reactions = &self.work.reactions[booked..];
+            let is_too_long =
+                || stretches > self.parameters.max_stretch || self.gains(dt / f64::from(parts), &motions, reactions);
+            if length > 1 && is_too_long() {
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 report.outcome = outcome;

@@ -93,7 +93,8 @@ fn what_a_hand_holds_goes_along_its_script() {
                 assert!((cloth.velocities()[v as usize] - rate).norm() < 1e-8);
             }
         }
-        assert_eq!(parts > 30, max_stretch < 1.0, "{parts} parts");
+        // The first one, in which it starts at once, is shortened in any case.
+        assert_eq!(parts > 40, max_stretch < 1.0, "{parts} parts");
     }
 }
 
@@ -110,11 +111,11 @@ fn a_script_is_asked_for_the_end_of_each_part() {
     cloth.pin_along("hand", &[0], script).unwrap();
     asked.lock().unwrap().clear();
     let parts = cloth.step(0.02, Inputs::NONE).unwrap().substeps;
-    assert_eq!(parts, 16);
+    assert_eq!(parts, 32);
     let mut asked = asked.lock().unwrap().clone();
     asked.sort_by(f64::total_cmp);
     asked.dedup();
-    assert_eq!(asked, (1..=16).map(|part| 0.02 / 16.0 * f64::from(part)).collect::<Vec<f64>>());
+    assert_eq!(asked, (1..=32).map(|part| 0.02 / 32.0 * f64::from(part)).collect::<Vec<f64>>());
 }
 
 /// A hand and an attachment to something that moves likewise are the same, to the last bit of the cloth and to rounding of what
@@ -312,5 +313,5 @@ fn a_part_that_is_taken_back_leaves_no_word() {
         let report = cloth.with_velocities(&swirl).unwrap().step(0.04, Inputs::NONE).unwrap();
         (report.substeps, report.outcome == Outcome::Converged)
     };
-    assert_eq!([step(10.0), step(1e-9)], [(1, false), (16, true)]);
+    assert_eq!([step(10.0), step(1e-9)], [(1, false), (32, true)]);
 }
