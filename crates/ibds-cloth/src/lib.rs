@@ -41,9 +41,10 @@ use std::{
 };
 
 use nalgebra::Vector3;
+use partita_cloth::{Holds, Vertices, begin_with, not_started};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides, check_vector,
+    SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
 pub use net::{Link, LinkKind, Net};
@@ -59,7 +60,7 @@ pub struct IbdsCloth {
     name: String,
     parameters: Parameters,
     net: Net,
-    pins: Vec<u32>,
+    holds: Holds,
     /// Of links `[m]`; by what their errors are measured, which for those of no length is the mean of all `[m]`.
     rest: Vec<f64>,
     scale: Vec<f64>,
@@ -98,7 +99,7 @@ impl IbdsCloth {
         Ok(Self {
             name: name.into(),
             parameters: Parameters::default(),
-            pins: vec![],
+            holds: Holds::default(),
             scale: rest.iter().map(|&rest| if rest > 0.0 { rest } else { mean }).collect(),
             rest,
             rope: net.links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
@@ -112,46 +113,73 @@ impl IbdsCloth {
         })
     }
 
-    /// Begins with velocities `[m/s]`.
+    /// Begins with particles elsewhere than at rest `[m]`.
     ///
     /// # Errors
     /// There are more or fewer than particles, a number is not finite, or there was a step.
-    pub fn with_velocities(mut self, velocities: &[[f64; 3]]) -> Result<Self, SimulatorError> {
-        let n = self.net.positions.len();
-        if velocities.len() != n || self.state.time != 0.0 {
-            let found = format!("{} at {} s", velocities.len(), self.state.time);
-            return Err(SimulatorError::refused("velocities [m/s]", found, format!("one for each of {n}, at 0 s")));
+    pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        self.state.positions = self.begin_with("positions [m]", positions)?;
+        self.holds.take_hold(&self.state.positions)?;
+        if let [surface] = &mut self.surfaces[..] {
+            Arc::make_mut(surface).vertices = positions.to_vec();
         }
-        velocities
-            .iter()
-            .enumerate()
-            .try_for_each(|(k, v)| check_vector(&format!("velocity of particle {k} [m/s]"), *v))?;
-        self.state.velocities = velocities.iter().map(|&v| v.into()).collect();
+        self.find_paths();
         Ok(self)
+    }
+
+    /// Begins with velocities `[m/s]`.
+    ///
+    /// # Errors
+    /// As [`IbdsCloth::with_positions`].
+    pub fn with_velocities(mut self, velocities: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        self.state.velocities = self.begin_with("velocities [m/s]", velocities)?;
+        Ok(self)
+    }
+
+    fn begin_with(&self, thing: &str, values: &[[f64; 3]]) -> Result<Vec<V3>, SimulatorError> {
+        begin_with(thing, values, self.net.masses.len(), self.state.time)
     }
 
     /// Holds particles where they are. What is held cannot be attached.
     ///
     /// # Errors
-    /// Names one that does not exist, or says that there are guides or there was a step.
+    /// Names one that does not exist or that a hand holds, or says that there are guides or there was a step.
     pub fn pin(&mut self, particles: &[u32]) -> Result<(), SimulatorError> {
-        if self.state.time != 0.0 || !self.guides.is_empty() {
-            return Err(SimulatorError::refused("pins", "guides or a step", "pins before both"));
-        }
-        let n = self.net.positions.len();
-        if let Some(k) = particles.iter().find(|k| **k as usize >= n) {
-            return Err(SimulatorError::refused("pin", format!("particle {k}"), format!("one of {n}")));
-        }
-        self.pins.extend(particles);
-        self.pins.sort_unstable();
-        self.pins.dedup();
+        self.may_hold()?;
+        self.holds.pin(particles, self.net.masses.len())?;
         self.find_paths();
         Ok(())
     }
 
+    /// Holds particles by a hand: a frame with position, orientation, velocity and spin `[rad/s]` at time t `[s]` as `script(t)` says,
+    /// which have to fit each other. They are fixed in it at the places where they are at time 0, and end each step, or part of one, with
+    /// exactly its position and velocity. What a script has to be is told by [`Holds::pin_along`].
+    ///
+    /// # Errors
+    /// As [`Holds::pin_along`], or says that there are guides or there was a step.
+    pub fn pin_along(
+        &mut self,
+        name: &str,
+        particles: &[u32],
+        script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
+    ) -> Result<(), SimulatorError> {
+        self.may_hold()?;
+        self.holds.pin_along(name, particles, &self.state.positions, script)?;
+        self.find_paths();
+        Ok(())
+    }
+
+    fn may_hold(&self) -> Result<(), SimulatorError> {
+        not_started("pins", self.state.time)?;
+        if self.guides.is_empty() {
+            return Ok(());
+        }
+        Err(SimulatorError::refused("pins", "guides", "pins before guides"))
+    }
+
     fn find_paths(&mut self) {
         let attached = |guide: &Guide, k: u32| matches!(guide, Guide::Attachment { own } if own.index == k);
-        let is_held = |k: u32| self.pins.contains(&k) || self.guides.iter().any(|guide| attached(guide, k));
+        let is_held = |k: u32| self.holds.holds(k) || self.guides.iter().any(|guide| attached(guide, k));
         self.work.solvers = Solvers::new(&self.net, is_held);
         self.identity = OnceLock::new();
     }
@@ -191,9 +219,13 @@ impl IbdsCloth {
         self.net.links.iter().zip(&self.scale).map(of).fold(f64::NEG_INFINITY, f64::max)
     }
 
+    fn vertices_of<'a>(&'a self, state: &'a State) -> Vertices<'a> {
+        Vertices { positions: &state.positions, velocities: &state.velocities, masses: &self.net.masses }
+    }
+
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
-            Identity::new(&self.table, &(&self.parameters, &self.net, &self.pins, &self.table, &self.guides))
+            Identity::new(&self.table, &(&self.parameters, &self.net, &self.holds, &self.table, &self.guides))
         })
     }
 }
@@ -246,7 +278,7 @@ impl Simulator for IbdsCloth {
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         for (number, guide) in guides.iter().enumerate() {
             if let Guide::Attachment { own } = guide
-                && self.pins.contains(&own.index)
+                && self.holds.holds(own.index)
             {
                 let found = format!("an attachment of {}", self.table.describe(*own));
                 return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
@@ -259,18 +291,7 @@ impl Simulator for IbdsCloth {
 
     /// Potential energy is that of gravity (zero at the origin).
     fn ledger(&self) -> Option<Ledger> {
-        let (state, g) = (&self.state, V3::from(self.parameters.gravity));
-        let mass = self.net.masses.iter().sum();
-        let mut ledger = Ledger { mass, external: Some(state.external), ..Ledger::default() };
-        let [mut linear, mut angular] = [V3::zeros(); 2];
-        for ((x, v), m) in state.positions.iter().zip(&state.velocities).zip(&self.net.masses) {
-            linear += *m * v;
-            angular += *m * x.cross(v);
-            ledger.kinetic += 0.5 * m * v.norm_squared();
-            ledger.potential -= m * g.dot(x);
-        }
-        (ledger.momentum, ledger.angular_momentum) = (linear.into(), angular.into());
-        Some(ledger)
+        Some(self.vertices_of(&self.state).ledger(self.parameters.gravity, 0.0, self.state.external))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,6 +1,7 @@
 //! One step from top to bottom, and its stages (\[BDB09\] figure 1).
 
 use nalgebra::Vector3;
+use partita_cloth::Held;
 use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -22,8 +23,9 @@ pub(crate) struct Work {
     pub loads: Vec<V3>,
     /// 0 for what is held `[1/kg]`.
     pub inverse_masses: Vec<f64>,
-    /// Where what is held ends a part of a step.
-    pub held: Vec<Held>,
+    /// What pins and hands hold, and all that is held.
+    pub asked: Vec<Held>,
+    pub told: Vec<Told>,
     /// Where particles are at the end of a part, and would be without links.
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
@@ -37,15 +39,11 @@ pub(crate) struct Work {
 }
 
 /// A particle whose way is given.
-pub(crate) struct Held {
-    pub particle: usize,
-    /// `[m]`
-    pub position: V3,
-    /// `[m/s]`
-    pub velocity: V3,
+pub(crate) struct Told {
+    pub held: Held,
     /// At the begin of the part `[m/s]`.
     pub before: V3,
-    /// By which guide; none if it is pinned.
+    /// By which guide; none if pins or hands hold it.
     pub guide: Option<u32>,
 }
 
@@ -63,8 +61,10 @@ impl IbdsCloth {
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
                 .collect();
             let is_last = part + 1 == parts;
-            self.take_part(dt / f64::from(parts), &motions, is_last, &mut report);
-            self.check_finite()?;
+            let time = self.state.time + dt / f64::from(parts) * f64::from(part + 1);
+            self.hold(if is_last { report.time } else { time }, &motions)?;
+            self.take_part(dt / f64::from(parts), is_last, &mut report);
+            self.vertices_of(&self.work.next).check_finite()?;
         }
         self.work.next.time = report.time;
         report.add_up(&mut self.work.reactions);
@@ -73,8 +73,7 @@ impl IbdsCloth {
         Ok(report)
     }
 
-    fn take_part(&mut self, h: f64, motions: &[Option<Motion>], is_last: bool, report: &mut StepReport) {
-        self.hold(motions);
+    fn take_part(&mut self, h: f64, is_last: bool, report: &mut StepReport) {
         self.predict(h);
         self.correct_lengths(is_last, report);
         self.advance(h);
@@ -94,31 +93,29 @@ impl IbdsCloth {
         forces.extend(loads.iter().zip(&self.net.masses).map(|(load, m)| load + *m * gravity));
     }
 
-    /// What moves as it is told: pins, and what is attached.
-    fn hold(&mut self, motions: &[Option<Motion>]) {
-        let Work { held, inverse_masses, next, .. } = &mut self.work;
-        held.clear();
-        held.extend(self.pins.iter().map(|&pin| {
-            let particle = pin as usize;
-            let before = next.velocities[particle];
-            Held { particle, position: next.positions[particle], velocity: V3::zeros(), before, guide: None }
-        }));
-        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
-            if let (Guide::Attachment { own }, Some(motion)) = (guide, motion) {
+    /// What moves as it is told until a time: pins, what hands hold, and what is attached.
+    fn hold(&mut self, time: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let Work { asked, told, inverse_masses, next, .. } = &mut self.work;
+        self.holds.ask(time, &next.positions, asked)?;
+        let attached = (0..).zip(self.guides.iter().zip(motions)).filter_map(|(number, pair)| match pair {
+            (Guide::Attachment { own }, Some(motion)) => {
                 let (position, velocity) = (motion.end[0].position.into(), motion.end[0].velocity.into());
-                let particle = own.index as usize;
-                let before = next.velocities[particle];
-                held.push(Held { particle, position, velocity, before, guide: Some(number as u32) });
+                Some((Held { vertex: own.index as usize, position, velocity }, Some(number)))
             }
-        }
+            _ => None,
+        });
+        let all = asked.iter().map(|&held| (held, None)).chain(attached);
+        told.clear();
+        told.extend(all.map(|(held, guide)| Told { held, before: next.velocities[held.vertex], guide }));
         inverse_masses.clear();
         inverse_masses.extend(self.net.masses.iter().map(|m| 1.0 / m));
-        held.iter().for_each(|held| inverse_masses[held.particle] = 0.0);
+        told.iter().for_each(|told| inverse_masses[told.held.vertex] = 0.0);
+        Ok(())
     }
 
     /// Where particles would be without links (\[BDB09\] equation 2).
     fn predict(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, held, places, predicted, taken, given, .. } = &mut self.work;
+        let Work { next, forces, inverse_masses, told, places, predicted, taken, given, .. } = &mut self.work;
         let share = match self.parameters.integrator {
             Integrator::SymplecticEuler => 1.0,
             Integrator::Parabola => 0.5,
@@ -127,7 +124,7 @@ impl IbdsCloth {
         let (x, v) = (next.positions.iter(), next.velocities.iter());
         let bodies = x.zip(v).zip(forces.iter().zip(&*inverse_masses));
         predicted.extend(bodies.map(|((x, v), (f, w))| x + h * v + share * h * h * *w * f));
-        held.iter().for_each(|held| predicted[held.particle] = held.position);
+        told.iter().for_each(|told| predicted[told.held.vertex] = told.held.position);
         places.clone_from(predicted);
         for sum in [taken, given] {
             sum.clear();
@@ -153,15 +150,13 @@ impl IbdsCloth {
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
     fn advance(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, held, places, predicted, .. } = &mut self.work;
+        let Work { next, forces, inverse_masses, told, places, predicted, .. } = &mut self.work;
         let corrections = places.iter().zip(&*predicted);
         let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
         for ((v, (f, w)), (place, predicted)) in bodies.zip(corrections) {
             *v += h * *w * f + (place - predicted) / h;
         }
-        for held in &*held {
-            next.velocities[held.particle] = held.velocity;
-        }
+        told.iter().for_each(|told| next.velocities[told.held.vertex] = told.held.velocity);
         next.positions.clone_from(places);
     }
 
@@ -188,7 +183,7 @@ impl IbdsCloth {
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
     fn book_held(&mut self, h: f64) {
-        let Work { next, forces, loads, held, taken, given, reactions, .. } = &mut self.work;
+        let Work { next, forces, loads, told, taken, given, reactions, .. } = &mut self.work;
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
         let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
@@ -197,7 +192,7 @@ impl IbdsCloth {
         for ((x, force), load) in next.positions.iter().zip(&*forces).zip(&*loads) {
             external(x, h * (force - load));
         }
-        for &Held { particle: k, position, velocity, before, guide } in &*held {
+        for &Told { held: Held { vertex: k, position, velocity }, before, guide } in &*told {
             let links = taken[k] / h + given[k];
             let impulse = self.net.masses[k] * (velocity - before) - h * forces[k] - links;
             match guide {
@@ -206,19 +201,5 @@ impl IbdsCloth {
             }
         }
         next.external += Wrench { linear: linear.into(), angular: angular.into() };
-    }
-
-    fn check_finite(&self) -> Result<(), SimulatorError> {
-        let next = &self.work.next;
-        for (what, of) in [("position [m]", &next.positions), ("velocity [m/s]", &next.velocities)] {
-            if let Some(k) = of.iter().position(|x| !x.norm_squared().is_finite()) {
-                return Err(SimulatorError::failed(
-                    format!("{what} of particle {k}"),
-                    format!("{:?}", of[k]),
-                    "finite",
-                ));
-            }
-        }
-        Ok(())
     }
 }

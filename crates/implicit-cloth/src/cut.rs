@@ -1,6 +1,7 @@
 //! How cloth is cut: what shape its triangles have at rest, where the warp runs in them, and how they are folded.
 
 use nalgebra::{Vector2, Vector3};
+use partita_cloth::not_started;
 use partita_mesh::Mesh;
 use partita_simulator::SimulatorError;
 use serde::Serialize;
@@ -127,7 +128,7 @@ impl ImplicitCloth {
     }
 
     fn with_cut(mut self, thing: &str, cut: Cut) -> Result<Self, SimulatorError> {
-        self.not_started(thing)?;
+        not_started(thing, self.state.time)?;
         (self.sheet, self.work.matrix) = Sheet::new(&self.mesh, &self.parameters.fabric, &cut)?;
         self.cut = cut;
         self.identity = Default::default();

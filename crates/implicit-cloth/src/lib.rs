@@ -56,7 +56,6 @@ mod integrate;
 mod links;
 mod membrane;
 mod multilevel;
-mod obstacles;
 mod parameters;
 mod pins;
 mod points;
@@ -73,10 +72,11 @@ use std::{
 };
 
 use nalgebra::Vector3;
+use partita_cloth::{Holds, Obstacles, Vertices, begin_with};
 use partita_contact::{Contacts, Features};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides, check_vector,
+    SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
 use cut::Cut;
@@ -85,7 +85,6 @@ pub use fabric::Fabric;
 pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};
 pub use partita_mesh::{Mesh, Side};
-use pins::Hand;
 use points::Place;
 use sheet::Sheet;
 use state::State;
@@ -100,8 +99,7 @@ pub struct ImplicitCloth {
     /// Topology, and where vertices are at first.
     mesh: Mesh,
     cut: Cut,
-    pins: Vec<u32>,
-    hands: Vec<Hand>,
+    holds: Holds,
     sheet: Sheet,
     table: HandleTable,
     /// Of each handle.
@@ -164,8 +162,7 @@ impl ImplicitCloth {
             links: vec![],
             normals: vec![],
             squeezes: vec![],
-            points: vec![],
-            guides: vec![],
+            obstacles: Obstacles::default(),
             reactions: vec![],
         };
         Ok(Self {
@@ -174,8 +171,7 @@ impl ImplicitCloth {
             parameters,
             mesh,
             cut,
-            pins: vec![],
-            hands: vec![],
+            holds: Holds::default(),
             sheet,
             table,
             surfaces: vec![Arc::new(surface)],
@@ -192,7 +188,7 @@ impl ImplicitCloth {
     /// There are more or fewer than vertices, a number is not finite, or there was a step.
     pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
         self.state.positions = self.begin_with("positions [m]", positions)?;
-        self.hands.iter_mut().try_for_each(|hand| hand.take_hold(&self.state.positions))?;
+        self.holds.take_hold(&self.state.positions)?;
         Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
         self.identity = OnceLock::new();
         Ok(self)
@@ -208,21 +204,7 @@ impl ImplicitCloth {
     }
 
     fn begin_with(&self, thing: &str, values: &[[f64; 3]]) -> Result<Vec<V3>, SimulatorError> {
-        self.not_started(thing)?;
-        let n = self.sheet.masses.len();
-        if values.len() != n {
-            return Err(SimulatorError::refused(thing, values.len(), format!("one for each of {n} vertices")));
-        }
-        values.iter().enumerate().try_for_each(|(v, x)| check_vector(&format!("{thing} of vertex {v}"), *x))?;
-        Ok(values.iter().map(|&x| x.into()).collect())
-    }
-
-    fn not_started(&self, thing: &str) -> Result<(), SimulatorError> {
-        if self.state.time == 0.0 {
-            return Ok(());
-        }
-        let found = format!("time {} s", self.state.time);
-        Err(SimulatorError::refused(thing, found, "to be set before the first step"))
+        begin_with(thing, values, self.sheet.masses.len(), self.state.time)
     }
 
     /// Positions `[m]`, one a vertex.
@@ -255,12 +237,15 @@ impl ImplicitCloth {
         self.sheet.stretch(&self.state.positions)
     }
 
+    fn vertices_of<'a>(&'a self, state: &'a State) -> Vertices<'a> {
+        Vertices { positions: &state.positions, velocities: &state.velocities, masses: &self.sheet.masses }
+    }
+
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
             let mesh = (self.mesh.positions(), self.mesh.triangles(), &self.cut);
-            let hands: Vec<_> = self.hands.iter().map(|hand| (&hand.name, &hand.vertices, &hand.places)).collect();
             let handles = (&self.table, &self.places, &self.guides);
-            Identity::new(&self.table, &(&self.parameters, mesh, &self.pins, hands, handles))
+            Identity::new(&self.table, &(&self.parameters, mesh, &self.holds, handles))
         })
     }
 }
@@ -329,7 +314,7 @@ impl Simulator for ImplicitCloth {
         let is_vertex = |handle: &HandleId| (handle.index as usize) < vertices;
         for (number, guide) in guides.iter().enumerate() {
             let (found, expected) = match guide {
-                Guide::Attachment { own } if !is_vertex(own) || self.holds(own.index) => {
+                Guide::Attachment { own } if !is_vertex(own) || self.holds.holds(own.index) => {
                     (format!("an attachment of {}", self.table.describe(*own)), "a vertex that is not held")
                 }
                 Guide::Obstacle { except, .. } => match except.iter().find(|handle| !is_vertex(handle)) {
@@ -340,12 +325,9 @@ impl Simulator for ImplicitCloth {
             };
             return Err(SimulatorError::refused(format!("guide {number}"), found, expected));
         }
-        let (numbers, obstacles) =
-            guides.iter().enumerate().filter_map(|(k, g)| Some((k, obstacles::obstacle(g)?))).unzip();
+        let (own, obstacles) = Obstacles::new(&guides);
         self.work.contacts = contacts(&self.mesh, &self.parameters, obstacles)?;
-        self.work.guides = numbers;
-        self.work.points.clear();
-        self.work.points.resize_with(self.work.guides.len(), Default::default);
+        self.work.obstacles = own;
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())
@@ -353,22 +335,7 @@ impl Simulator for ImplicitCloth {
 
     /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).
     fn ledger(&self) -> Option<Ledger> {
-        let (state, g) = (&self.state, V3::from(self.parameters.gravity));
-        let mut ledger = Ledger {
-            mass: self.sheet.masses.iter().sum(),
-            potential: self.elastic_energy(),
-            external: Some(state.external),
-            ..Ledger::default()
-        };
-        let [mut linear, mut angular] = [V3::zeros(); 2];
-        for ((x, v), m) in state.positions.iter().zip(&state.velocities).zip(&self.sheet.masses) {
-            linear += *m * v;
-            angular += *m * x.cross(v);
-            ledger.kinetic += 0.5 * m * v.norm_squared();
-            ledger.potential -= m * g.dot(x);
-        }
-        (ledger.momentum, ledger.angular_momentum) = (linear.into(), angular.into());
-        Some(ledger)
+        Some(self.vertices_of(&self.state).ledger(self.parameters.gravity, self.elastic_energy(), self.state.external))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,6 +1,7 @@
 //! Places in the cloth: vertices, and points within triangles.
 
 use nalgebra::Vector3;
+use partita_cloth::not_started;
 use partita_simulator::{HandleId, Kind, SimulatorError};
 use serde::Serialize;
 
@@ -71,7 +72,7 @@ impl ImplicitCloth {
     /// There is no such triangle, a weight is not a number from 0 to 1, they do not add up to 1, or there was a step.
     pub fn point(&mut self, triangle: u32, weights: [f64; 3]) -> Result<HandleId, SimulatorError> {
         let thing = format!("point in triangle {triangle}");
-        self.not_started(&thing)?;
+        not_started(&thing, self.state.time)?;
         let triangles = self.mesh.triangles();
         let Some(&vertices) = triangles.get(triangle as usize) else {
             return Err(SimulatorError::refused(thing, triangle, format!("one of {} triangles", triangles.len())));

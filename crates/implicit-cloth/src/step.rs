@@ -1,7 +1,8 @@
 //! One step from top to bottom, and its stages.
 
 use nalgebra::Vector3;
-use partita_contact::{Contacts, Near, Path};
+use partita_cloth::{Held, Obstacles, Vertices, not_apart};
+use partita_contact::{Contacts, Near};
 use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -10,8 +11,6 @@ use crate::{
     clock::Clock,
     integrate::{Memory, Problem, integrate},
     links::{Link, Push, cloth_parts, pinched},
-    obstacles::Points,
-    pins::Held,
     rounds::HOLDS,
     solve::Constraint,
     state::State,
@@ -52,10 +51,7 @@ pub(crate) struct Work {
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
     pub squeezes: Vec<(Option<Push>, bool)>,
-    /// Of each guide that is an obstacle.
-    pub points: Vec<Points>,
-    /// Number of the guide of each obstacle.
-    pub guides: Vec<usize>,
+    pub obstacles: Obstacles,
     pub reactions: Vec<Reaction>,
 }
 
@@ -89,7 +85,8 @@ impl ImplicitCloth {
                 .collect();
             let then = done + length;
             let time = self.state.time + dt / f64::from(PARTS) * f64::from(then);
-            self.ask_hands(if then == PARTS { end } else { time })?;
+            let Work { held, next, .. } = &mut self.work;
+            self.holds.ask(if then == PARTS { end } else { time }, &next.positions, held)?;
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
@@ -184,14 +181,10 @@ impl ImplicitCloth {
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
-        let Work { next, contacts, inverse_masses, points, guides, near, links, memory, normals, squeezes, .. } =
+        let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
-        let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
-        for (points, &number) in points.iter_mut().zip(&*guides) {
-            points.take(&self.guides[number], motion_of(number));
-        }
-        let paths: Vec<Path<'_>> =
-            points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
+        obstacles.place(&self.guides, motions);
+        let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
         memory.x.clear();
         memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
@@ -281,11 +274,11 @@ impl ImplicitCloth {
 
     /// What contacts gave, to obstacles.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { next, contacts, guides, links, reactions, .. } = &mut self.work;
+        let Work { next, contacts, obstacles, links, reactions, .. } = &mut self.work;
         let n = next.positions.len();
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Some(obstacle) = link.near.obstacle else { continue };
-            let guide = guides[obstacle as usize];
+            let guide = obstacles.guide(obstacle);
             let Some(Some(motion)) = motions.get(guide) else { continue };
             let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
             if motion.begin.len() == 1 {
@@ -312,28 +305,22 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let Work { memory, next, contacts, inverse_masses, points, guides, held, links, reactions, .. } =
+        let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } =
             &mut self.work;
-        let motion_of = |number: usize| motions.get(number).and_then(Option::as_ref);
-        let paths: Vec<Path<'_>> =
-            points.iter().zip(&*guides).map(|(points, &number)| points.path(motion_of(number))).collect();
+        let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
         let found = contacts.resolve(&mut next.contact, &step, &mut memory.x).map_err(not_apart)?;
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             memory.v[k] += inverse_masses[k] * impulse;
         }
-        for reaction in contacts.reactions() {
-            let guide = guides[reaction.obstacle as usize] as u32;
-            let impulse = Wrench { linear: reaction.linear.into(), angular: reaction.angular.into() };
-            reactions.push(Reaction { guide, carrier: reaction.carrier, impulse });
-        }
+        reactions.extend(obstacles.reactions(contacts));
         // What contacts took from pins and what is attached goes to who holds these.
         for held in &*held {
             let impulse = -contacts.impulses()[held.vertex];
             next.external += Wrench { linear: impulse.into(), angular: held.position.cross(&impulse).into() };
         }
-        for (number, guide) in self.guides.iter().enumerate() {
-            if let (Guide::Attachment { own }, Some(_)) = (guide, motion_of(number)) {
+        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
+            if let (Guide::Attachment { own }, Some(_)) = (guide, motion) {
                 let impulse = Wrench::force(contacts.impulses()[own.index as usize]);
                 reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
             }
@@ -360,20 +347,10 @@ impl ImplicitCloth {
 
     fn check_finite(&self) -> Result<(), SimulatorError> {
         let Work { memory, next, .. } = &self.work;
-        for (what, of) in [("position [m]", &memory.x), ("velocity [m/s]", &memory.v)]
-            .into_iter()
-            .chain([("position [m]", &next.positions), ("velocity [m/s]", &next.velocities)])
-        {
-            if let Some(v) = of.iter().position(|x| !x.norm_squared().is_finite()) {
-                return Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{:?}", of[v]), "finite"));
-            }
-        }
-        Ok(())
+        let masses = &self.sheet.masses;
+        Vertices { positions: &memory.x, velocities: &memory.v, masses }.check_finite()?;
+        self.vertices_of(next).check_finite()
     }
-}
-
-fn not_apart(error: partita_contact::ContactError) -> SimulatorError {
-    SimulatorError::failed("contact", error, "cloth that can be kept apart")
 }
 
 /// Vertices that are attached in this step, and how their carriers move.

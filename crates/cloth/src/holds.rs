@@ -1,0 +1,173 @@
+//! Vertices that are held: where they are, or by hands that move along scripts.
+
+use std::sync::Arc;
+
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use partita_simulator::{HandleState, SimulatorError};
+use serde::Serialize;
+
+type V3 = Vector3<f64>;
+
+/// Who holds which vertices.
+///
+/// Serialised it is what a simulator's identity takes of it: a script by the hand's name alone.
+#[derive(Default, Serialize)]
+pub struct Holds {
+    pins: Vec<u32>,
+    hands: Vec<Hand>,
+}
+
+/// A frame that moves as a script says, and the vertices fixed in it.
+#[derive(Serialize)]
+struct Hand {
+    name: String,
+    vertices: Vec<u32>,
+    /// Of the vertices, in its axes `[m]`.
+    places: Vec<V3>,
+    #[serde(skip)]
+    script: Script,
+}
+
+type Script = Arc<dyn Fn(f64) -> HandleState + Send + Sync>;
+
+/// Where a vertex that is held ends a part of a step, and how fast.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// Its number.
+    pub vertex: usize,
+    /// `[m]`
+    pub position: V3,
+    /// `[m/s]`
+    pub velocity: V3,
+}
+
+impl Holds {
+    /// Holds vertices where they are.
+    ///
+    /// # Errors
+    /// Names one that does not exist among so many, or that a hand holds.
+    pub fn pin(&mut self, vertices: &[u32], among: usize) -> Result<(), SimulatorError> {
+        are_among(vertices, among)?;
+        if let Some(v) = vertices.iter().find(|v| self.hands.iter().any(|hand| hand.vertices.contains(v))) {
+            return Err(SimulatorError::refused("pin", format!("vertex {v}"), "one that no hand holds"));
+        }
+        self.pins.extend(vertices);
+        self.pins.sort_unstable();
+        self.pins.dedup();
+        Ok(())
+    }
+
+    /// Holds vertices by a hand: a frame with position, orientation, velocity and spin at time t `[s]` as `script(t)` says. They are fixed
+    /// in it at the places where they are at time 0.
+    ///
+    /// # Errors
+    /// Names a vertex that does not exist or is held already; or the hand, if its name is taken or what its script says of time
+    /// 0 is not finite or no unit quaternion.
+    pub fn pin_along(
+        &mut self,
+        name: &str,
+        vertices: &[u32],
+        positions: &[V3],
+        script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
+    ) -> Result<(), SimulatorError> {
+        are_among(vertices, positions.len())?;
+        for (k, v) in vertices.iter().enumerate() {
+            if self.holds(*v) || vertices[..k].contains(v) {
+                let found = format!("vertex {v}");
+                return Err(SimulatorError::refused(format!("hand `{name}`"), found, "one that is not held already"));
+            }
+        }
+        if self.hands.iter().any(|hand| hand.name == name) {
+            return Err(SimulatorError::refused("hand", format!("`{name}` twice"), "a name used once"));
+        }
+        let (name, vertices) = (name.into(), vertices.to_vec());
+        let mut hand = Hand { name, vertices, places: vec![], script: Arc::new(script) };
+        hand.take_hold(positions)?;
+        self.hands.push(hand);
+        Ok(())
+    }
+
+    /// Hands take hold of vertices where they are now at time 0.
+    ///
+    /// # Errors
+    /// What a script says of time 0 makes no sense.
+    pub fn take_hold(&mut self, positions: &[V3]) -> Result<(), SimulatorError> {
+        self.hands.iter_mut().try_for_each(|hand| hand.take_hold(positions))
+    }
+
+    /// Whether a vertex is pinned, or a hand's.
+    pub fn holds(&self, vertex: u32) -> bool {
+        self.pins.contains(&vertex) || self.hands.iter().any(|hand| hand.vertices.contains(&vertex))
+    }
+
+    /// Where all that is held ends a part of a step at this time `[s]`, to `held`; what is pinned stays at its position.
+    ///
+    /// # Errors
+    /// What a script says is not finite or no unit quaternion.
+    pub fn ask(&self, time: f64, positions: &[V3], held: &mut Vec<Held>) -> Result<(), SimulatorError> {
+        held.clear();
+        held.extend(self.pins.iter().map(|&v| {
+            let vertex = v as usize;
+            Held { vertex, position: positions[vertex], velocity: V3::zeros() }
+        }));
+        for hand in &self.hands {
+            let frame =
+                hand.at(time).map_err(|found| SimulatorError::failed(hand.thing(time), format!("{found:?}"), SENSE))?;
+            held.extend(hand.vertices.iter().zip(&hand.places).map(|(&v, place)| {
+                let arm = frame.turn * place;
+                Held {
+                    vertex: v as usize,
+                    position: frame.position + arm,
+                    velocity: frame.velocity + frame.spin.cross(&arm),
+                }
+            }));
+        }
+        Ok(())
+    }
+}
+
+fn are_among(vertices: &[u32], among: usize) -> Result<(), SimulatorError> {
+    match vertices.iter().find(|v| **v as usize >= among) {
+        Some(v) => Err(SimulatorError::refused("pin", format!("vertex {v}"), format!("one of {among} vertices"))),
+        None => Ok(()),
+    }
+}
+
+struct Frame {
+    position: V3,
+    turn: UnitQuaternion<f64>,
+    velocity: V3,
+    spin: V3,
+}
+
+const SENSE: &str = "finite numbers, a unit quaternion";
+
+/// How far from 1 the square of a quaternion's norm may be [-].
+const ROUNDING: f64 = 1e-6;
+
+impl Hand {
+    /// Fixes its vertices where they are at time 0.
+    fn take_hold(&mut self, positions: &[V3]) -> Result<(), SimulatorError> {
+        let frame =
+            self.at(0.0).map_err(|found| SimulatorError::refused(self.thing(0.0), format!("{found:?}"), SENSE))?;
+        let place = |&v: &u32| frame.turn.inverse() * (positions[v as usize] - frame.position);
+        self.places = self.vertices.iter().map(place).collect();
+        Ok(())
+    }
+
+    /// Where the script has it at a time, if that makes sense; else what it says.
+    fn at(&self, time: f64) -> Result<Frame, HandleState> {
+        let state = (self.script)(time);
+        let [x, y, z, w] = state.orientation;
+        let q = Quaternion::new(w, x, y, z);
+        if !state.is_finite() || (q.norm_squared() - 1.0).abs() > ROUNDING {
+            return Err(state);
+        }
+        let turn = UnitQuaternion::new_normalize(q);
+        Ok(Frame { position: state.position.into(), turn, velocity: state.velocity.into(), spin: state.spin.into() })
+    }
+
+    fn thing(&self, time: f64) -> String {
+        format!("script of hand `{}` at {time} s", self.name)
+    }
+}

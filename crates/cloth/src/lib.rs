@@ -1,0 +1,10 @@
+//! What every cloth shares, however it is simulated: who holds its vertices ([`Holds`]), what it meets ([`Obstacles`]), and what is said
+//! of vertices ([`Vertices`]).
+
+mod holds;
+mod obstacles;
+mod vertices;
+
+pub use holds::{Held, Holds};
+pub use obstacles::{Obstacles, not_apart};
+pub use vertices::{Vertices, begin_with, not_started};

@@ -1,0 +1,87 @@
+//! Guides as obstacles of contact.
+
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use partita_contact::{ContactError, Contacts, Obstacle, Path, Shape};
+use partita_mesh::Mesh;
+use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, Wrench};
+
+type V3 = Vector3<f64>;
+
+/// Which guides are obstacles, in their order, and where those that deform are.
+#[derive(Default)]
+pub struct Obstacles {
+    guides: Vec<usize>,
+    /// Of each, at the begin and end of a part of a step; empty for what does not deform.
+    points: Vec<[Vec<V3>; 2]>,
+}
+
+impl Obstacles {
+    /// Of guides, and what contact knows of them.
+    pub fn new(guides: &[Guide]) -> (Self, Vec<Obstacle>) {
+        let of = |(number, guide): (usize, &Guide)| Some((number, obstacle(guide)?));
+        let (guides, obstacles): (Vec<usize>, Vec<Obstacle>) = guides.iter().enumerate().filter_map(of).unzip();
+        (Self { points: vec![Default::default(); guides.len()], guides }, obstacles)
+    }
+
+    /// The guide that an obstacle is.
+    pub fn guide(&self, obstacle: u32) -> usize {
+        self.guides[obstacle as usize]
+    }
+
+    /// Takes over where what deforms is. Guides without a motion are absent.
+    pub fn place(&mut self, guides: &[Guide], motions: &[Option<Motion>]) {
+        for (points, &number) in self.points.iter_mut().zip(&self.guides) {
+            points.iter_mut().for_each(Vec::clear);
+            let (Guide::Obstacle { surface, .. }, Some(Some(motion))) = (&guides[number], motions.get(number)) else {
+                continue;
+            };
+            if let Carrier::Points(_) = surface.carrier {
+                for (points, states) in points.iter_mut().zip([&motion.begin, &motion.end]) {
+                    points.extend(states.iter().map(|state| V3::from(state.position)));
+                }
+            }
+        }
+    }
+
+    /// How each goes in a part of a step.
+    pub fn paths<'a>(&'a self, motions: &[Option<Motion>]) -> Vec<Path<'a>> {
+        let of = |(points, &number): (&'a [Vec<V3>; 2], &usize)| match (motions.get(number), points) {
+            (None | Some(None), _) => Path::Absent,
+            (Some(Some(motion)), [begin, _]) if begin.is_empty() => {
+                Path::Frame { begin: pose(&motion.begin[0]), end: pose(&motion.end[0]) }
+            }
+            (Some(Some(_)), [begin, end]) => Path::Points { begin, end },
+        };
+        self.points.iter().zip(&self.guides).map(of).collect()
+    }
+
+    /// What the last [`Contacts::resolve`] gave to them.
+    pub fn reactions<'a>(&'a self, contacts: &'a Contacts) -> impl Iterator<Item = Reaction> + 'a {
+        contacts.reactions().iter().map(|reaction| Reaction {
+            guide: self.guide(reaction.obstacle) as u32,
+            carrier: reaction.carrier,
+            impulse: Wrench { linear: reaction.linear.into(), angular: reaction.angular.into() },
+        })
+    }
+}
+
+/// The obstacle that a guide is, if it is one.
+fn obstacle(guide: &Guide) -> Option<Obstacle> {
+    let Guide::Obstacle { surface, friction, restitution, thickness, except } = guide else { return None };
+    let shape = Shape::Mesh { vertices: surface.vertices.clone(), triangles: surface.triangles.clone() };
+    let obstacle = Obstacle::new(shape).friction(*friction).restitution(*restitution).thickness(*thickness);
+    let obstacle = obstacle.except(except.iter().map(|handle| handle.index).collect());
+    // A closed surface has an inside, an open one only sides.
+    let closed = Mesh::new(&surface.vertices, &surface.triangles).is_ok_and(|mesh| mesh.is_closed());
+    Some(if surface.two_sided || closed { obstacle } else { obstacle.one_sided() })
+}
+
+fn pose(state: &HandleState) -> Isometry3<f64> {
+    let [x, y, z, w] = state.orientation;
+    Isometry3::from_parts(V3::from(state.position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
+}
+
+/// What a simulator says of contact that failed.
+pub fn not_apart(error: ContactError) -> SimulatorError {
+    SimulatorError::failed("contact", error, "cloth that can be kept apart")
+}

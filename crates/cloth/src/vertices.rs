@@ -1,0 +1,74 @@
+//! What is said of vertices, whatever moves them.
+
+use nalgebra::Vector3;
+use partita_simulator::{Ledger, SimulatorError, Wrench, check_vector};
+
+type V3 = Vector3<f64>;
+
+/// Where vertices are, how fast they go, and their masses, one entry each.
+#[derive(Clone, Copy, Debug)]
+pub struct Vertices<'a> {
+    /// `[m]`
+    pub positions: &'a [V3],
+    /// `[m/s]`
+    pub velocities: &'a [V3],
+    /// `[kg]`
+    pub masses: &'a [f64],
+}
+
+impl Vertices<'_> {
+    /// Their books in a field of gravity `[m/s²]`, with the energy that they store `[J]` and what [`Ledger::external`] says: potential
+    /// energy is what is stored and that of gravity (zero at the origin).
+    pub fn ledger(&self, gravity: [f64; 3], stored: f64, external: Wrench) -> Ledger {
+        let g = V3::from(gravity);
+        let mass = self.masses.iter().sum();
+        let mut ledger = Ledger { mass, potential: stored, external: Some(external), ..Ledger::default() };
+        let [mut linear, mut angular] = [V3::zeros(); 2];
+        for ((x, v), m) in self.positions.iter().zip(self.velocities).zip(self.masses) {
+            linear += *m * v;
+            angular += *m * x.cross(v);
+            ledger.kinetic += 0.5 * m * v.norm_squared();
+            ledger.potential -= m * g.dot(x);
+        }
+        (ledger.momentum, ledger.angular_momentum) = (linear.into(), angular.into());
+        ledger
+    }
+
+    /// # Errors
+    /// Names the first position or velocity that is not finite.
+    pub fn check_finite(&self) -> Result<(), SimulatorError> {
+        for (what, of) in [("position [m]", self.positions), ("velocity [m/s]", self.velocities)] {
+            if let Some(v) = of.iter().position(|x| !x.norm_squared().is_finite()) {
+                return Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{:?}", of[v]), "finite"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One vector for each of so many vertices, of a cloth at such a time `[s]`.
+///
+/// # Errors
+/// There are more or fewer, a number is not finite, or there was a step.
+pub fn begin_with(
+    thing: &str,
+    values: &[[f64; 3]],
+    vertices: usize,
+    time: f64,
+) -> Result<Vec<V3>, SimulatorError> {
+    not_started(thing, time)?;
+    if values.len() != vertices {
+        return Err(SimulatorError::refused(thing, values.len(), format!("one for each of {vertices} vertices")));
+    }
+    values.iter().enumerate().try_for_each(|(v, x)| check_vector(&format!("{thing} of vertex {v}"), *x))?;
+    Ok(values.iter().map(|&x| x.into()).collect())
+}
+
+/// # Errors
+/// There was a step before this time `[s]`, and the thing has to be set before the first.
+pub fn not_started(thing: &str, time: f64) -> Result<(), SimulatorError> {
+    if time == 0.0 {
+        return Ok(());
+    }
+    Err(SimulatorError::refused(thing, format!("time {time} s"), "to be set before the first step"))
+}
