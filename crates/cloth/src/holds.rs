@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{HandleState, SimulatorError};
+use partita_simulator::{Guide, HandleState, Motion, SimulatorError};
 use serde::Serialize;
 
 type V3 = Vector3<f64>;
@@ -30,7 +30,7 @@ struct Hand {
 
 type Script = Arc<dyn Fn(f64) -> HandleState + Send + Sync>;
 
-/// Where a vertex that is held ends a part of a step, and how fast.
+/// Where a vertex whose way is given ends a part of a step, and how fast.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// Its number.
@@ -39,6 +39,8 @@ pub struct Held {
     pub position: V3,
     /// `[m/s]`
     pub velocity: V3,
+    /// To which guide it is attached; none if it is pinned or a hand's.
+    pub guide: Option<u32>,
 }
 
 impl Holds {
@@ -100,15 +102,23 @@ impl Holds {
         self.pins.contains(&vertex) || self.hands.iter().any(|hand| hand.vertices.contains(&vertex))
     }
 
-    /// Where all that is held ends a part of a step at this time `[s]`, to `held`; what is pinned stays at its position.
+    /// Where all that is held, or attached to what moves so, ends a part of a step at this time `[s]`, to `held`; what is pinned stays at
+    /// its position. Guides without a motion hold nothing.
     ///
     /// # Errors
     /// What a script says is not finite or no unit quaternion.
-    pub fn ask(&self, time: f64, positions: &[V3], held: &mut Vec<Held>) -> Result<(), SimulatorError> {
+    pub fn ask(
+        &self,
+        time: f64,
+        guides: &[Guide],
+        motions: &[Option<Motion>],
+        positions: &[V3],
+        held: &mut Vec<Held>,
+    ) -> Result<(), SimulatorError> {
         held.clear();
         held.extend(self.pins.iter().map(|&v| {
             let vertex = v as usize;
-            Held { vertex, position: positions[vertex], velocity: V3::zeros() }
+            Held { vertex, position: positions[vertex], velocity: V3::zeros(), guide: None }
         }));
         for hand in &self.hands {
             let frame =
@@ -119,9 +129,15 @@ impl Holds {
                     vertex: v as usize,
                     position: frame.position + arm,
                     velocity: frame.velocity + frame.spin.cross(&arm),
+                    guide: None,
                 }
             }));
         }
+        held.extend((0..).zip(guides.iter().zip(motions)).filter_map(|(number, pair)| {
+            let (Guide::Attachment { own }, Some(motion)) = pair else { return None };
+            let (position, velocity) = (motion.end[0].position.into(), motion.end[0].velocity.into());
+            Some(Held { vertex: own.index as usize, position, velocity, guide: Some(number) })
+        }));
         Ok(())
     }
 }

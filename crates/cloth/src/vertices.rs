@@ -50,12 +50,7 @@ impl Vertices<'_> {
 ///
 /// # Errors
 /// There are more or fewer, a number is not finite, or there was a step.
-pub fn begin_with(
-    thing: &str,
-    values: &[[f64; 3]],
-    vertices: usize,
-    time: f64,
-) -> Result<Vec<V3>, SimulatorError> {
+pub fn begin_with(thing: &str, values: &[[f64; 3]], vertices: usize, time: f64) -> Result<Vec<V3>, SimulatorError> {
     not_started(thing, time)?;
     if values.len() != vertices {
         return Err(SimulatorError::refused(thing, values.len(), format!("one for each of {vertices} vertices")));

@@ -14,9 +14,6 @@ pub(crate) trait LinkError {
     fn reach(&self, link: usize) -> f64;
 }
 
-/// Of a link's length, how far its particles may go in one correction [-].
-const REACH: f64 = 1.0;
-
 /// Of predicted places: length less rest length `[m]` (\[BDB09\] section 3.3, with the root of section 4.1 taken once).
 pub(crate) struct Lengths<'a> {
     pub rest: &'a [f64],
@@ -31,7 +28,7 @@ impl LinkError for Lengths<'_> {
     }
 
     fn reach(&self, link: usize) -> f64 {
-        REACH * self.rest[link]
+        self.rest[link]
     }
 }
 

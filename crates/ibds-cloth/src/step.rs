@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use partita_cloth::Held;
-use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     IbdsCloth, Integrator, LinkKind, Parameters,
@@ -23,9 +23,9 @@ pub(crate) struct Work {
     pub loads: Vec<V3>,
     /// 0 for what is held `[1/kg]`.
     pub inverse_masses: Vec<f64>,
-    /// What pins and hands hold, and all that is held.
-    pub asked: Vec<Held>,
-    pub told: Vec<Told>,
+    /// What is held, and how fast that went at the begin of a part `[m/s]`.
+    pub held: Vec<Held>,
+    pub before: Vec<V3>,
     /// Where particles are at the end of a part, and would be without links.
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
@@ -36,15 +36,6 @@ pub(crate) struct Work {
     /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
     pub allowed: Vec<f64>,
     pub reactions: Vec<Reaction>,
-}
-
-/// A particle whose way is given.
-pub(crate) struct Told {
-    pub held: Held,
-    /// At the begin of the part `[m/s]`.
-    pub before: V3,
-    /// By which guide; none if pins or hands hold it.
-    pub guide: Option<u32>,
 }
 
 impl IbdsCloth {
@@ -77,7 +68,7 @@ impl IbdsCloth {
         self.predict(h);
         self.correct_lengths(is_last, report);
         self.advance(h);
-        self.correct_rates(report);
+        self.correct_rates(is_last, report);
         self.book_held(h);
     }
 
@@ -95,27 +86,19 @@ impl IbdsCloth {
 
     /// What moves as it is told until a time: pins, what hands hold, and what is attached.
     fn hold(&mut self, time: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
-        let Work { asked, told, inverse_masses, next, .. } = &mut self.work;
-        self.holds.ask(time, &next.positions, asked)?;
-        let attached = (0..).zip(self.guides.iter().zip(motions)).filter_map(|(number, pair)| match pair {
-            (Guide::Attachment { own }, Some(motion)) => {
-                let (position, velocity) = (motion.end[0].position.into(), motion.end[0].velocity.into());
-                Some((Held { vertex: own.index as usize, position, velocity }, Some(number)))
-            }
-            _ => None,
-        });
-        let all = asked.iter().map(|&held| (held, None)).chain(attached);
-        told.clear();
-        told.extend(all.map(|(held, guide)| Told { held, before: next.velocities[held.vertex], guide }));
+        let Work { held, before, inverse_masses, next, .. } = &mut self.work;
+        self.holds.ask(time, &self.guides, motions, &next.positions, held)?;
+        before.clear();
+        before.extend(held.iter().map(|held| next.velocities[held.vertex]));
         inverse_masses.clear();
         inverse_masses.extend(self.net.masses.iter().map(|m| 1.0 / m));
-        told.iter().for_each(|told| inverse_masses[told.held.vertex] = 0.0);
+        held.iter().for_each(|held| inverse_masses[held.vertex] = 0.0);
         Ok(())
     }
 
     /// Where particles would be without links (\[BDB09\] equation 2).
     fn predict(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, told, places, predicted, taken, given, .. } = &mut self.work;
+        let Work { next, forces, inverse_masses, held, places, predicted, taken, given, .. } = &mut self.work;
         let share = match self.parameters.integrator {
             Integrator::SymplecticEuler => 1.0,
             Integrator::Parabola => 0.5,
@@ -124,7 +107,7 @@ impl IbdsCloth {
         let (x, v) = (next.positions.iter(), next.velocities.iter());
         let bodies = x.zip(v).zip(forces.iter().zip(&*inverse_masses));
         predicted.extend(bodies.map(|((x, v), (f, w))| x + h * v + share * h * h * *w * f));
-        told.iter().for_each(|told| predicted[told.held.vertex] = told.held.position);
+        held.iter().for_each(|held| predicted[held.vertex] = held.position);
         places.clone_from(predicted);
         for sum in [taken, given] {
             sum.clear();
@@ -150,18 +133,18 @@ impl IbdsCloth {
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
     fn advance(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, told, places, predicted, .. } = &mut self.work;
+        let Work { next, forces, inverse_masses, held, places, predicted, .. } = &mut self.work;
         let corrections = places.iter().zip(&*predicted);
         let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
         for ((v, (f, w)), (place, predicted)) in bodies.zip(corrections) {
             *v += h * *w * f + (place - predicted) / h;
         }
-        told.iter().for_each(|told| next.velocities[told.held.vertex] = told.held.velocity);
+        held.iter().for_each(|held| next.velocities[held.vertex] = held.velocity);
         next.positions.clone_from(places);
     }
 
     /// The loop of velocities (\[BDB09\] section 3.2), where links are as long as they may be.
-    fn correct_rates(&mut self, report: &mut StepReport) {
+    fn correct_rates(&mut self, is_last: bool, report: &mut StepReport) {
         let &Parameters { solver, max_iterations, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
             return;
         };
@@ -176,14 +159,17 @@ impl IbdsCloth {
         allowed.fill(tolerance);
         let y = &mut next.velocities;
         let mut system = System { y, w: inverse_masses, taken: given, rope: &self.rope, allowed };
-        let ended = solvers.correct(&mut system, &Rates { directions }, solver, max_iterations);
+        let most = if is_last { max_iterations } else { 1 };
+        let ended = solvers.correct(&mut system, &Rates { directions }, solver, most);
         report.iterations += ended.iterations;
-        report.outcome.note(tolerance * ended.worst, tolerance, "m/s");
+        if is_last {
+            report.outcome.note(tolerance * ended.worst, tolerance, "m/s");
+        }
     }
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
     fn book_held(&mut self, h: f64) {
-        let Work { next, forces, loads, told, taken, given, reactions, .. } = &mut self.work;
+        let Work { next, forces, loads, held, before, taken, given, reactions, .. } = &mut self.work;
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
         let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
@@ -192,7 +178,7 @@ impl IbdsCloth {
         for ((x, force), load) in next.positions.iter().zip(&*forces).zip(&*loads) {
             external(x, h * (force - load));
         }
-        for &Told { held: Held { vertex: k, position, velocity }, before, guide } in &*told {
+        for (&Held { vertex: k, position, velocity, guide }, before) in held.iter().zip(&*before) {
             let links = taken[k] / h + given[k];
             let impulse = self.net.masses[k] * (velocity - before) - h * forces[k] - links;
             match guide {

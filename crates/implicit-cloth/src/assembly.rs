@@ -121,15 +121,6 @@ impl Sheet {
         membrane + sum(&self.hinges, |h| h.energy(&h.positions(x)))
     }
 
-    /// By how much the energy is higher at the second of two states `[J]`.
-    pub fn energy_gained(&self, before: &[V3], after: &[V3]) -> f64 {
-        let membrane = sum(&self.triangles, |t| {
-            let [before, after] = [before, after].map(|x| self.density.energy(&t.steps_of(x)));
-            t.area * (after - before)
-        });
-        membrane + sum(&self.hinges, |h| h.energy(&h.positions(after)) - h.energy(&h.positions(before)))
-    }
-
     /// v·D v, the power that damping takes `[W]`.
     pub fn dissipation(&self, x: &[V3], v: &[V3], fabric: &Fabric) -> f64 {
         let membrane = sum(&self.triangles, |t| {

@@ -43,7 +43,8 @@ type V3 = Vector3<f64>;
 /// Newton steps after which it stops anyway.
 const NEWTON: u32 = 50;
 
-/// Newton steps that damping follows, whose directions are not those of a potential; from then on what falls has an end.
+/// Newton steps that damping follows. Each makes a potential fall, but with damping that is another one each time, which need not end; with
+/// damping that stays, it does. What takes longer ends with damping around where that Newton step began.
 const FOLLOWS: u32 = 10;
 
 /// Newton steps of what only has to end no higher than standing still, which each of them does.
@@ -107,8 +108,10 @@ pub(crate) struct Memory {
     pub x: Vec<V3>,
     pub v: Vec<V3>,
     pub impulses: Vec<V3>,
-    /// Sum of impulses that forces gave in the time of the step, other than elastic ones, by vertex `[N s]`.
+    /// Forces other than elastic ones, by vertex `[N]`; in the end the impulses that they gave in the time of the step `[N s]`.
     pub acted: Vec<V3>,
+    /// What a method over two steps carries on from the one before `[N s]`.
+    pub carried: Vec<V3>,
 }
 
 /// How the solves of a step ended.
@@ -294,7 +297,7 @@ fn search_line(
 }
 
 /// Takes impulses, which are linear along the change, for those of a part of it, and contacts for what they do there; else momentum
-/// would be told that nothing gained.
+/// would be told that nothing gained. What free vertices are off by goes to who holds the cloth, evenly: right in sum alone.
 fn shorten(memory: &mut Memory, state: &State, links: &mut [Link], scheme: &Scheme, length: f64) {
     let Memory { impulses, b, .. } = memory;
     impulses.iter_mut().zip(b).for_each(|(impulse, b)| *impulse = length * (*impulse + *b) - *b);
@@ -395,6 +398,7 @@ impl Scheme {
         let n = memory.stage.len();
         memory.x.resize(n, V3::zeros());
         memory.v.resize(n, V3::zeros());
+        memory.carried.resize(n, V3::zeros());
         for k in 0..n {
             let (v, stage) = (state.velocities[k], memory.stage[k]);
             if self.theta < 1.0 {
@@ -406,11 +410,9 @@ impl Scheme {
             }
             memory.impulses[k] *= dt / self.h;
             memory.acted[k] *= dt;
-            if self.theta == 1.0 {
-                // What a method over two steps carries on from the one before.
-                let change = (stage - v) - dt / self.h * (stage - memory.base[1][k]);
-                memory.acted[k] += sheet.masses[k] * change;
-            }
+            // Nothing but for BDF-2.
+            let change = (memory.v[k] - v) - dt / self.h * (stage - memory.base[1][k]);
+            memory.carried[k] = if self.theta == 1.0 { sheet.masses[k] * change } else { V3::zeros() };
         }
     }
 }

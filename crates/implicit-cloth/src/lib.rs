@@ -14,9 +14,9 @@
 //! Cloth is cut from any triangle mesh (`cut.rs`), held by pins and hands (`pins.rs`), and has vertices and points within triangles
 //! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`,
 //! `assembly.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
-//! and attachments give (`integrate.rs`, `solve.rs`) and what is near, as springs with friction (`links.rs`, `rounds.rs`), and hands the way to [`partita_contact`], which lets nothing pass through
-//! anything. What it took to hold and to stop the cloth is told to who holds and stops it. Start at [`ImplicitCloth`], then
-//! `step.rs`.
+//! and attachments give (`integrate.rs`, `solve.rs`) and what is near, as springs with friction (`links.rs`, `rounds.rs`), and hands the
+//! way to [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who holds
+//! and stops it, and whether anything gave energy is judged (`balance.rs`). Start at [`ImplicitCloth`], then `step.rs`.
 //!
 //! # What to know
 //!
@@ -26,7 +26,7 @@
 //! - Vertices that are not held can be attached; points within triangles can be read and loaded.
 //! - What meets something on its way stops there at the end of a step, while the rest of the cloth goes on. Steps in which that, or
 //!   what a linear step does not see, gives the cloth more than a tenth of the energy it moves with are taken in halves, down to a
-//!   32nd (`energy.rs`): impacts cost a few parts. What is left then, where stiff cloth of small cells is thrown at 8 m/s, is damped.
+//!   32nd (`balance.rs`): impacts cost a few parts. What is left then, where stiff cloth of small cells is thrown at 8 m/s, is damped.
 //! - [`Integrator::Midpoint`] and little damping of [`Integrator::SemiImplicit`] keep what contacts excite: for cloth that touches
 //!   something take the others.
 //! - Bodies that touch leave cloth between them no room. It is then named as pinched in the step's notes, may be pierced there,
@@ -41,6 +41,7 @@
 
 mod air;
 mod assembly;
+mod balance;
 mod blocks;
 mod cholesky;
 mod clock;
@@ -48,7 +49,6 @@ mod cut;
 #[cfg(test)]
 mod definite;
 mod element;
-mod energy;
 mod fabric;
 mod hinge;
 mod incomplete;

@@ -122,9 +122,14 @@ impl Link {
         (along, way - along * self.near.normal)
     }
 
+    /// How deep they are in where they push, after such a way along the normal `[m]`.
+    fn deep_at(&self, along: f64) -> f64 {
+        (-self.gap - along).max(0.0)
+    }
+
     /// How hard it pushes after such a way along the normal, and its slope `[N]`, `[N/m]`.
-    fn push_after(&self, along: f64) -> [f64; 2] {
-        let (k, deep, width) = (self.stiffness, (-self.gap - along).max(0.0), AHEAD * self.near.thickness);
+    fn push_at(&self, along: f64) -> [f64; 2] {
+        let (k, deep, width) = (self.stiffness, self.deep_at(along), AHEAD * self.near.thickness);
         if deep < width { [0.5 * k * deep * deep / width, k * deep / width] } else { [k * (deep - 0.5 * width), k] }
     }
 
@@ -151,7 +156,10 @@ impl Link {
     /// What falls along the force at such a way in `dt`, with friction by how hard it was pushed last `[J]`.
     pub fn energy_at(&self, way: &V3, dt: f64) -> f64 {
         let (along, across) = self.split(way);
-        let (k, deep, width) = (self.stiffness, (-self.gap - along).max(0.0), AHEAD * self.near.thickness);
+        let (k, deep, width) = (self.stiffness, self.deep_at(along), AHEAD * self.near.thickness);
+        if deep == 0.0 {
+            return 0.0;
+        }
         let pushing = if deep < width {
             k * deep.powi(3) / (6.0 * width)
         } else {
@@ -169,7 +177,7 @@ impl Link {
     /// On the first feature, if it goes such a way in `dt`, with friction by how hard it was pushed last `[N]`.
     pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
         let (along, across) = self.split(way);
-        let [push, _] = self.push_after(along);
+        let [push, _] = self.push_at(along);
         if push == 0.0 {
             return V3::zeros();
         }
@@ -195,7 +203,7 @@ impl Link {
     /// To the way that it turned out to go in `dt`, `last` if there is one more solve only.
     pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) {
         (self.push, self.normal, self.tangential, self.slip) = (0.0, 0.0, 0.0, None);
-        [self.pushed, _] = self.push_after(self.split(way).0);
+        [self.pushed, _] = self.push_at(self.split(way).0);
         if self.pushed > 0.0 {
             self.close(way, dt, last);
         }
@@ -205,7 +213,7 @@ impl Link {
     fn close(&mut self, way: &V3, dt: f64, last: bool) {
         let (along, across) = self.split(way);
         let size = across.norm();
-        let [push, steep] = self.push_after(along);
+        let [push, steep] = self.push_at(along);
         let [secant, slope] = self.friction(size, dt);
         (self.push, self.normal, self.tangential) = (push + steep * along, steep, secant);
         if !last && size > 0.0 && slope < secant {
@@ -310,8 +318,7 @@ mod tests {
     }
 
     /// What is taken for linear is so around the way where it was: the force is that of friction's law there, the matrix its slope,
-    /// and the energy falls along it. Differences of a hundredth of the way, or a nanometre, against a law that is quadratic below
-    /// where it slips: right to their own size.
+    /// and the energy falls along it. Differences of 1e-4 of the way, against laws that are cubic at most: right to their own size.
     #[test]
     fn a_contact_is_linear_around_its_way() {
         // Deep, and where the push grows as the square.

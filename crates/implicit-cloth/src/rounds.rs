@@ -3,8 +3,8 @@
 //! \[EW96\] S. Eisenstat, H. Walker: Choosing the Forcing Terms in an Inexact Newton Method. SIAM J. Sci. Comput. 17, 1996.
 //!
 //! What a step of velocities Δ costs is the potential ½ Δ·A₀ Δ - b₀·Δ and that of contacts, which is convex as long as none opens or
-//! closes and friction goes by how hard each was pushed before. Newton's steps alone go to and fro between what sticks, slips and lifts; they end if none goes
-//! farther than the potential falls.
+//! closes and friction goes by how hard each was pushed before. Newton's steps alone go to and fro between what sticks, slips and
+//! lifts; they end if none goes farther than the potential falls.
 
 use nalgebra::Vector3;
 

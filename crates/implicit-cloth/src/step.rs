@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use partita_cloth::{Held, Obstacles, Vertices, not_apart};
 use partita_contact::{Contacts, Near};
-use partita_simulator::{Guide, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     ImplicitCloth, Integrator,
@@ -66,8 +66,9 @@ impl ImplicitCloth {
         Ok(report)
     }
 
-    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6), gives it no
-    /// energy that nobody gave (`energy.rs`), and that the air does not throw it beyond its own speed.
+    /// The step, to `work.next`: in parts so short that each stretches the cloth no more than it may (\[BW98\] section 6), gives it
+    /// hardly any energy that nobody gave (`balance.rs`), and that the air does not throw it beyond its own speed; the shortest is taken
+    /// as it comes.
     fn try_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         let end = self.state.time + dt;
         let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
@@ -86,16 +87,13 @@ impl ImplicitCloth {
             let then = done + length;
             let time = self.state.time + dt / f64::from(PARTS) * f64::from(then);
             let Work { held, next, .. } = &mut self.work;
-            self.holds.ask(if then == PARTS { end } else { time }, &next.positions, held)?;
+            let time = if then == PARTS { end } else { time };
+            self.holds.ask(time, &self.guides, &motions, &next.positions, held)?;
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             self.take_part(dt / f64::from(parts), &motions, &mut report)?;
-            let stretches = self.sheet.stretches(&self.work.begin.positions, &self.work.next.positions);
-            let reactions = &self.work.reactions[booked..];
-            let is_too_long =
-                || stretches > self.parameters.max_stretch || self.gains(dt / f64::from(parts), &motions, reactions);
-            if length > 1 && is_too_long() {
+            if length > 1 && self.is_too_long(dt / f64::from(parts), &motions, booked) {
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 report.outcome = outcome;
@@ -115,6 +113,13 @@ impl ImplicitCloth {
         Ok(report)
     }
 
+    /// Whether the part of a step that was just taken, with reactions from such a number on, was.
+    fn is_too_long(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> bool {
+        let Work { begin, next, reactions, .. } = &self.work;
+        let stretches = self.sheet.stretches(&begin.positions, &next.positions);
+        stretches > self.parameters.max_stretch || self.gains(dt, motions, &reactions[booked..])
+    }
+
     fn take_part(
         &mut self,
         dt: f64,
@@ -122,11 +127,11 @@ impl ImplicitCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let mut clock = Clock::start();
-        self.constrain(dt, motions);
+        self.constrain(dt);
         self.find_near(dt, motions)?;
         clock.lap("find contacts");
         self.integrate(dt, &mut clock, report);
-        self.hold(dt, motions);
+        self.hold(dt);
         self.remember_links();
         self.book_links(dt, motions);
         clock.lap("integrate");
@@ -152,8 +157,8 @@ impl ImplicitCloth {
         forces.extend(loads.iter().zip(&self.sheet.masses).map(|(load, m)| load + *m * gravity));
     }
 
-    /// What of velocities is given: of pins, and of what is attached.
-    fn constrain(&mut self, dt: f64, motions: &[Option<Motion>]) {
+    /// What of velocities is given: of what is held or attached.
+    fn constrain(&mut self, dt: f64) {
         let Work { held, constraints, targets, inverse_masses, next, .. } = &mut self.work;
         let n = self.sheet.masses.len();
         constraints.clear();
@@ -163,10 +168,6 @@ impl ImplicitCloth {
         for held in &*held {
             constraints[held.vertex] = Constraint::Fixed;
             targets[held.vertex] = (held.position - next.positions[held.vertex]) / dt;
-        }
-        for (v, motion) in attached(&self.guides, motions) {
-            constraints[v] = Constraint::Fixed;
-            targets[v] = (V3::from(motion.end[0].position) - next.positions[v]) / dt;
         }
         inverse_masses.clear();
         inverse_masses.extend(
@@ -226,7 +227,7 @@ impl ImplicitCloth {
 
     /// Puts what is held where it has to be, and books what that and other forces gave. What the solver left over is taken by
     /// those that hold the cloth; where nobody does, all of it moves a little slower or faster.
-    fn hold(&mut self, dt: f64, motions: &[Option<Motion>]) {
+    fn hold(&mut self, dt: f64) {
         let Work { memory, next, constraints, loads, held, reactions, .. } = &mut self.work;
         let masses = &self.sheet.masses;
         let holding = constraints.iter().filter(|c| **c == Constraint::Fixed).count();
@@ -238,27 +239,22 @@ impl ImplicitCloth {
         }
         let share = if holding == 0 { V3::zeros() } else { left / holding as f64 };
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
-        let mut external = |x: &V3, impulse: &V3| {
+        let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
-            angular += x.cross(impulse);
+            angular += x.cross(&impulse);
         };
-        for ((x, acted), load) in next.positions.iter().zip(&memory.acted).zip(&*loads) {
-            external(x, &(acted - dt * load));
+        let acted = memory.acted.iter().zip(&memory.carried).zip(&*loads);
+        for (x, ((acted, carried), load)) in next.positions.iter().zip(acted) {
+            external(x, acted + carried - dt * load);
         }
-        for held in &*held {
-            let v = held.vertex;
-            let given = memory.impulses[v] + share + masses[v] * (held.velocity - memory.v[v]);
-            (memory.x[v], memory.v[v]) = (held.position, held.velocity);
-            external(&held.position, &given);
-        }
-        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
-            let (Guide::Attachment { own }, Some(motion)) = (guide, motion) else { continue };
-            let v = own.index as usize;
-            let (x, velocity) = (V3::from(motion.end[0].position), V3::from(motion.end[0].velocity));
-            let impulse = memory.impulses[v] + share + masses[v] * (velocity - memory.v[v]);
-            (memory.x[v], memory.v[v]) = (x, velocity);
-            let impulse = Wrench::force(-impulse);
-            reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
+        for &Held { vertex: v, position, velocity, guide } in &*held {
+            memory.impulses[v] += masses[v] * (velocity - memory.v[v]);
+            (memory.x[v], memory.v[v]) = (position, velocity);
+            let impulse = memory.impulses[v] + share;
+            match guide {
+                None => external(&position, impulse),
+                Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(-impulse) }),
+            }
         }
         next.external += Wrench { linear: linear.into(), angular: angular.into() };
     }
@@ -305,8 +301,7 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } =
-            &mut self.work;
+        let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } = &mut self.work;
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
         let found = contacts.resolve(&mut next.contact, &step, &mut memory.x).map_err(not_apart)?;
@@ -315,14 +310,11 @@ impl ImplicitCloth {
         }
         reactions.extend(obstacles.reactions(contacts));
         // What contacts took from pins and what is attached goes to who holds these.
-        for held in &*held {
-            let impulse = -contacts.impulses()[held.vertex];
-            next.external += Wrench { linear: impulse.into(), angular: held.position.cross(&impulse).into() };
-        }
-        for (number, (guide, motion)) in self.guides.iter().zip(motions).enumerate() {
-            if let (Guide::Attachment { own }, Some(_)) = (guide, motion) {
-                let impulse = Wrench::force(contacts.impulses()[own.index as usize]);
-                reactions.push(Reaction { guide: number as u32, carrier: 0, impulse });
+        for &Held { vertex, position, guide, .. } in &*held {
+            let taken = contacts.impulses()[vertex];
+            match guide {
+                None => next.external += Wrench { linear: (-taken).into(), angular: (-position.cross(&taken)).into() },
+                Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(taken) }),
             }
         }
         let mut note = |vertices: &[u32], what: &str| {
@@ -351,12 +343,4 @@ impl ImplicitCloth {
         Vertices { positions: &memory.x, velocities: &memory.v, masses }.check_finite()?;
         self.vertices_of(next).check_finite()
     }
-}
-
-/// Vertices that are attached in this step, and how their carriers move.
-fn attached<'a>(guides: &'a [Guide], motions: &'a [Option<Motion>]) -> impl Iterator<Item = (usize, &'a Motion)> {
-    guides.iter().zip(motions).filter_map(|(guide, motion)| match (guide, motion) {
-        (Guide::Attachment { own }, Some(motion)) => Some((own.index as usize, motion)),
-        _ => None,
-    })
 }
