@@ -11,6 +11,7 @@ use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
     plan::{Interface, Member, SpringPlan, motion, orientation_of},
+    report::Stopped,
     schemes::Memory,
     worker::{Reply, Request, Seat, StepSummary},
 };
@@ -59,6 +60,7 @@ pub(crate) struct Totals {
     pub worst_gap: f64,
     /// Note, and in how many windows.
     pub notes: Vec<(String, u64)>,
+    pub stopped: Vec<Stopped>,
 }
 
 /// What one pass gave.
@@ -373,11 +375,19 @@ impl Totals {
     fn note(&mut self, simulator: &str, summary: &StepSummary) {
         /// Different texts that are kept; more would be a log.
         const KEPT: usize = 32;
-        let stopped = match &summary.outcome {
-            Outcome::Converged => None,
-            Outcome::StoppedAt { unit, .. } => Some(format!("{simulator}: stopped short of its own bound [{unit}]")),
-        };
-        for note in summary.notes.iter().map(|note| format!("{simulator}: {note}")).chain(stopped) {
+        if let Outcome::StoppedAt { error, bound, unit } = &summary.outcome {
+            match self.stopped.iter_mut().find(|stopped| stopped.simulator == simulator) {
+                Some(known) => {
+                    known.windows += 1;
+                    known.worst.note(*error, *bound, unit);
+                }
+                None => {
+                    let worst = summary.outcome.clone();
+                    self.stopped.push(Stopped { simulator: simulator.into(), windows: 1, worst });
+                }
+            }
+        }
+        for note in summary.notes.iter().map(|note| format!("{simulator}: {note}")) {
             match self.notes.iter().position(|(text, _)| *text == note) {
                 Some(known) => self.notes[known].1 += 1,
                 None if self.notes.len() < KEPT => self.notes.push((note, 1)),

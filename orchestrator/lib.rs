@@ -31,7 +31,7 @@ pub use partita_particles as particles;
 pub use partita_rigid as rigid;
 pub use partita_simulator as simulator;
 pub use rate::Rate;
-pub use report::RunReport;
+pub use report::{RunReport, Stopped};
 pub use run::{CoupledLoad, Picture, PosedSurface, Run};
 pub use scene::{Contact, Rewind, Scene, Spring};
 pub use schemes::{Relaxed, Scheme};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use partita_simulator::Stages;
+use partita_simulator::{Outcome, Stages};
+use serde::{Deserialize, Serialize};
 
 use crate::{InterfaceLedger, engine::Engine, run::Clock};
 
@@ -37,6 +38,19 @@ pub struct RunReport {
     pub marking: f64,
     /// Notes of simulators, and in how many windows each came.
     pub notes: Vec<(String, u64)>,
+    /// Simulators whose own iterations stopped at a limit.
+    pub stopped: Vec<Stopped>,
+}
+
+/// A simulator whose own iterations stopped at a limit, with more left over than it asks of itself; its state is finite and usable.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Stopped {
+    /// Its name.
+    pub simulator: String,
+    /// In how many windows.
+    pub windows: u64,
+    /// Of these the one that is farthest beyond its bound.
+    pub worst: Outcome,
 }
 
 impl RunReport {
@@ -58,6 +72,7 @@ impl RunReport {
             coupling: clock.windows.as_secs_f64() - engine.clock.waiting,
             marking: clock.marks.as_secs_f64(),
             notes: totals.notes.clone(),
+            stopped: totals.stopped.clone(),
         }
     }
 }
@@ -74,13 +89,13 @@ impl fmt::Display for RunReport {
         )?;
         writeln!(
             f,
-            "{:.2} passes a window, {} windows stopped short",
+            "{:.2} passes a window; the coupling stopped short of its bound in {} windows",
             self.passes as f64 / self.windows.max(1) as f64,
             self.unconverged
         )?;
         writeln!(
             f,
-            "largest gap {:.3e} m, largest last change of a load {:.1e}",
+            "largest gap {:.3e} m, largest change of a load in a window's last pass {:.1e} of its size",
             self.worst_gap, self.worst_load_change
         )?;
         for ledger in &self.ledgers {
@@ -97,6 +112,12 @@ impl fmt::Display for RunReport {
         }
         writeln!(f, "{:>9.4} ms a window  coupling", self.coupling * per_window)?;
         write!(f, "{:>9.4} ms a window  marks", self.marking * per_window)?;
+        for Stopped { simulator, windows, worst } in &self.stopped {
+            write!(f, "\n{simulator} stopped at a limit of its own in {windows} windows")?;
+            if let Outcome::StoppedAt { error, bound, unit } = worst {
+                write!(f, ", at worst with {error:.1e} {unit} left over where it asks for {bound:.1e}")?;
+            }
+        }
         self.notes.iter().try_for_each(|(note, count)| write!(f, "\n{count} x {note}"))
     }
 }

@@ -8,8 +8,8 @@ use crate::film::Gif;
 use crate::mp4::Mp4;
 use crate::progress::Making;
 use crate::shade::{Quality, render_with};
-use crate::storyboard::{board_frames, storyboard};
-use crate::telling::{most_telling, nearest};
+use crate::storyboard::storyboard;
+use crate::telling::{five_moments, most_telling, nearest, sweeps};
 use crate::{Begin, Drawing, Frame, Image, PictureError, Placement, ReportError, Shape, Tape};
 
 /// How a tape is drawn.
@@ -91,12 +91,13 @@ pub(crate) fn develop(
     })?;
     gif.finish()?;
 
+    let sweeps = sweeps(tape, &large)?;
     let still = match settings.still {
         Some(time) => nearest(tape, time)?,
-        None => most_telling(tape, &large)?,
+        None => most_telling(&sweeps),
     };
     let still = Shot { frame: still, view: &large, quality: Quality::STILL };
-    let boards = board_frames(frames);
+    let boards = five_moments(&sweeps);
     let parts = boards.iter().map(|&frame| Shot { frame, view: &board, quality: Quality::BOARD });
     let mut images = Vec::new();
     progress.update(0, 1, "pictures");

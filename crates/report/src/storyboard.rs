@@ -2,14 +2,6 @@
 
 use crate::{Image, PictureError};
 
-/// First, quarter, half, three quarters, last; fewer where there are fewer frames.
-pub(crate) fn board_frames(frames: usize) -> Vec<usize> {
-    let last = frames.saturating_sub(1);
-    let mut numbers: Vec<usize> = (0..5).map(|quarter| (quarter * last + 2) / 4).collect();
-    numbers.dedup();
-    numbers
-}
-
 /// Between two frames `[pixels]`, and its colour.
 const GAP: usize = 6;
 const GAP_COLOUR: [u8; 3] = [255; 3];
@@ -62,16 +54,6 @@ fn write(pixels: &mut [[u8; 3]], width: usize, words: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_storyboard_has_five_moments_or_all_that_there_are() {
-        let expected: [&[usize]; 7] =
-            [&[0], &[0], &[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[0, 1, 2, 3, 4], &[0, 1, 3, 4, 5]];
-        for (frames, expected) in expected.into_iter().enumerate() {
-            assert_eq!(board_frames(frames), expected, "{frames} frames");
-        }
-        assert_eq!(board_frames(97), [0, 24, 48, 72, 96]);
-    }
 
     /// Frames keep their pixels below the label; gaps lie between them and not at the ends.
     #[test]

@@ -1,4 +1,4 @@
-//! Which frame of a tape tells most.
+//! Which frames of a tape tell most.
 
 use nalgebra::Vector3;
 use partita::simulator::Surface;
@@ -9,15 +9,13 @@ use crate::{Frame, PictureError, ReportError, Tape};
 /// What moves slower than this much of the scene in a second is at rest: a hundredth of a pixel a frame `[1/s]`.
 const AT_REST: f64 = 1e-3;
 
-/// The frame in which most is going on: where the shown surfaces that are in the picture sweep the greatest volume in
-/// a second, counted since the frame before.
+/// How much is going on in each frame of a tape: how long it is since the one before `[s]`, and the volume that the shown surfaces which
+/// are in the picture sweep in a second of that `[m³/s]`.
 ///
 /// Every vertex weighs a third of the area of its triangles, times its speed. So a large body counts for more than a
 /// small one, as it does to the eye, and a sheet of ten thousand triangles for as much as a board of two. What has flown
 /// out of the picture does not count, nor do free particles, since frames do not tell which of them is which.
-///
-/// Of frames that are equal up to rounding it is the earliest; where nothing moves, the middle one.
-pub(crate) fn most_telling(tape: &mut Tape, view: &View) -> Result<usize, ReportError> {
+pub(crate) fn sweeps(tape: &mut Tape, view: &View) -> Result<Vec<[f64; 2]>, ReportError> {
     let begin = tape.begin().clone();
     let shown = |number: &usize| begin.surfaces[*number].look.is_some();
     let shown: Vec<usize> = (0..begin.surfaces.len()).filter(shown).collect();
@@ -37,18 +35,52 @@ pub(crate) fn most_telling(tape: &mut Tape, view: &View) -> Result<usize, Report
 
     let first = tape.frame(0)?;
     let (mut time, mut before) = (first.time, placed(&first));
-    let (mut telling, mut most) = (tape.frames() / 2, 0.0);
+    let mut sweeps = vec![[0.0; 2]];
     for number in 1..tape.frames() {
         let frame = tape.frame(number)?;
         let (dt, now) = (frame.time - time, placed(&frame));
         let surfaces = now.iter().zip(&before).zip(&weights);
-        let swept: f64 = surfaces.map(|((now, before), areas)| swept(now, before, areas, dt)).sum();
+        sweeps.push([dt, surfaces.map(|((now, before), areas)| swept(now, before, areas, dt)).sum()]);
+        (time, before) = (frame.time, now);
+    }
+    Ok(sweeps)
+}
+
+/// The frame in which most is going on. Of frames that are equal up to rounding it is the earliest; where nothing moves, the middle one.
+pub(crate) fn most_telling(sweeps: &[[f64; 2]]) -> usize {
+    let (mut telling, mut most) = (sweeps.len() / 2, 0.0);
+    for (number, &[_, swept]) in sweeps.iter().enumerate() {
         if swept > most * (1.0 + 1e-9) {
             (telling, most) = (number, swept);
         }
-        (time, before) = (frame.time, now);
     }
-    Ok(telling)
+    telling
+}
+
+/// First, last, and three moments between that part the run into quarters, of which half is time and half what went on in it; fewer
+/// where there are fewer frames.
+pub(crate) fn five_moments(sweeps: &[[f64; 2]]) -> Vec<usize> {
+    let until = |of: &dyn Fn(&[f64; 2]) -> f64| -> Vec<f64> {
+        let sums = sweeps.iter().scan(0.0, |sum, sweep| {
+            *sum += of(sweep);
+            Some(*sum)
+        });
+        let sums: Vec<f64> = sums.collect();
+        let whole = sums.last().copied().unwrap_or_default();
+        sums.into_iter().map(|sum| if whole > 0.0 { sum / whole } else { 0.0 }).collect()
+    };
+    let (times, volumes) = (until(&|[dt, _]| *dt), until(&|[dt, swept]| dt * swept));
+    let went_on = if volumes.last().is_some_and(|all| *all > 0.0) { &volumes } else { &times };
+    let shares: Vec<f64> = times.iter().zip(went_on).map(|(time, volume)| 0.5 * (time + volume)).collect();
+    let nearest = |quarter: u32| {
+        let away = |share: &f64| (share - 0.25 * f64::from(quarter)).abs();
+        shares.iter().enumerate().rev().min_by(|(_, a), (_, b)| away(a).total_cmp(&away(b))).map(|(number, _)| number)
+    };
+    let last = sweeps.len().saturating_sub(1);
+    let mut numbers = vec![0];
+    numbers.extend((1..4).filter_map(nearest).chain([last]));
+    numbers.dedup();
+    numbers
 }
 
 /// The frame nearest to `time` `[s]`, the earliest of these.
@@ -84,7 +116,32 @@ mod tests {
     use crate::{Begin, Placement};
 
     fn telling(begin: &Begin, frames: Vec<Vec<Placement>>) -> usize {
-        most_telling(&mut tape(begin, frames), &begin.camera.view(960, 600).unwrap()).unwrap()
+        most_telling(&sweeps(&mut tape(begin, frames), &begin.camera.view(960, 600).unwrap()).unwrap())
+    }
+
+    /// At rest, or moving evenly, quarters are those of time.
+    #[test]
+    fn a_storyboard_has_five_moments_or_all_that_there_are() {
+        let expected: [&[usize]; 6] = [&[0], &[0, 1], &[0, 1, 2], &[0, 1, 2, 3], &[0, 1, 2, 3, 4], &[0, 1, 3, 4, 5]];
+        for swept in [0.0, 2.0] {
+            let evenly = |frames: usize| -> Vec<[f64; 2]> {
+                (0..frames).map(|k| if k == 0 { [0.0; 2] } else { [0.125, swept] }).collect()
+            };
+            for (frames, expected) in (1..).zip(expected) {
+                assert_eq!(five_moments(&evenly(frames)), expected, "{frames} frames");
+            }
+            assert_eq!(five_moments(&evenly(97)), [0, 24, 48, 72, 96]);
+        }
+    }
+
+    /// Of eight seconds, all that happens does so in the second one: two of the three moments lie in it.
+    #[test]
+    fn moments_are_where_something_happens() {
+        let sweeps: Vec<[f64; 2]> =
+            (0..81).map(|k| [if k == 0 { 0.0 } else { 0.1 }, f64::from((11..21).contains(&k))]).collect();
+        let moments = five_moments(&sweeps);
+        assert_eq!((moments[0], moments[4]), (0, 80));
+        assert!(moments[1..3].iter().all(|k| (10..=21).contains(k)), "{moments:?}");
     }
 
     /// Hit after one second, from then on slower and slower, at rest after two.
