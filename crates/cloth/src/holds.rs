@@ -6,6 +6,8 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita_simulator::{Guide, HandleState, Motion, SimulatorError};
 use serde::Serialize;
 
+use crate::not_started;
+
 type V3 = Vector3<f64>;
 
 /// Who holds which vertices.
@@ -61,6 +63,9 @@ impl Holds {
 
     /// Holds vertices by a hand: a frame with position, orientation, velocity and spin at time t `[s]` as `script(t)` says. They are fixed
     /// in it at the places where they are at time 0.
+    ///
+    /// The script must depend on t alone: the same t, the same state, or a step repeated after going back is another one. It is
+    /// configuration, which a snapshot does not hold: it knows a script by the hand's name alone.
     ///
     /// # Errors
     /// Names a vertex that does not exist or is held already; or the hand, if its name is taken or what its script says of time
@@ -140,6 +145,16 @@ impl Holds {
         }));
         Ok(())
     }
+}
+
+/// # Errors
+/// There was a step before this time `[s]`, or there are guides, and what is held has to be set before both.
+pub fn may_hold(time: f64, guides: &[Guide]) -> Result<(), SimulatorError> {
+    not_started("pins", time)?;
+    if guides.is_empty() {
+        return Ok(());
+    }
+    Err(SimulatorError::refused("pins", "guides", "pins before guides"))
 }
 
 fn are_among(vertices: &[u32], among: usize) -> Result<(), SimulatorError> {

@@ -5,6 +5,6 @@ mod holds;
 mod obstacles;
 mod vertices;
 
-pub use holds::{Held, Holds};
+pub use holds::{Held, Holds, may_hold};
 pub use obstacles::{Obstacles, not_apart};
 pub use vertices::{Vertices, begin_with, not_started};

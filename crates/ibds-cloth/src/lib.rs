@@ -41,7 +41,7 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Vertices, begin_with, not_started};
+use partita_cloth::{Holds, Vertices, begin_with, may_hold};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
@@ -145,7 +145,7 @@ impl IbdsCloth {
     /// # Errors
     /// Names one that does not exist or that a hand holds, or says that there are guides or there was a step.
     pub fn pin(&mut self, particles: &[u32]) -> Result<(), SimulatorError> {
-        self.may_hold()?;
+        may_hold(self.state.time, &self.guides)?;
         self.holds.pin(particles, self.net.masses.len())?;
         self.find_paths();
         Ok(())
@@ -163,18 +163,10 @@ impl IbdsCloth {
         particles: &[u32],
         script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
     ) -> Result<(), SimulatorError> {
-        self.may_hold()?;
+        may_hold(self.state.time, &self.guides)?;
         self.holds.pin_along(name, particles, &self.state.positions, script)?;
         self.find_paths();
         Ok(())
-    }
-
-    fn may_hold(&self) -> Result<(), SimulatorError> {
-        not_started("pins", self.state.time)?;
-        if self.guides.is_empty() {
-            return Ok(());
-        }
-        Err(SimulatorError::refused("pins", "guides", "pins before guides"))
     }
 
     fn find_paths(&mut self) {

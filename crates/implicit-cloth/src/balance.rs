@@ -10,8 +10,8 @@
 //! that a method over two steps carried on; obstacles o, which go at u too and got the impulses R. Without contacts an exact step gains
 //! nothing, implicit ones less. What contacts store as springs is not in E: if they let go, that counts as given by nobody.
 
-use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{Guide, Motion, Reaction};
+use nalgebra::Vector3;
+use partita_simulator::{Guide, Motion, Reaction, path::straight};
 
 use crate::{ImplicitCloth, solve::Constraint, step::Work};
 
@@ -25,7 +25,7 @@ impl ImplicitCloth {
     /// with, and twice what falling from rest for as long gives.
     pub(crate) fn gains(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> bool {
         let Work { begin, next, memory, constraints, targets, contacts, .. } = &self.work;
-        let falls = dt * V3::from(self.parameters.gravity).norm();
+        let falls = self.parameters.falls(dt);
         let mut gained = self.sheet.energy(&next.positions) - self.sheet.energy(&begin.positions);
         let mut may = 0.0;
         for (k, &m) in self.sheet.masses.iter().enumerate() {
@@ -54,19 +54,16 @@ impl ImplicitCloth {
 /// On its carrier, along the way that obstacles go: straight, and turning evenly `[J]`.
 fn work(reaction: &Reaction, motion: &Motion, dt: f64) -> f64 {
     let [begin, end] = [&motion.begin, &motion.end].map(|states| &states[reaction.carrier as usize]);
+    let way = straight(begin, end, dt, 0.0);
     let [linear, angular] = [reaction.impulse.linear, reaction.impulse.angular].map(V3::from);
-    let way = V3::from(end.position) - V3::from(begin.position);
-    let [from, to] = [begin, end].map(|state| {
-        let [x, y, z, w] = state.orientation;
-        UnitQuaternion::new_normalize(Quaternion::new(w, x, y, z))
-    });
-    (linear.dot(&way) + angular.dot(&(to * from.inverse()).scaled_axis())) / dt
+    linear.dot(&V3::from(way.velocity)) + angular.dot(&V3::from(way.spin))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use nalgebra::UnitQuaternion;
     use partita_simulator::{HandleState, Wrench};
 
     use super::*;

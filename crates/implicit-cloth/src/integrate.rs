@@ -71,11 +71,6 @@ impl Problem<'_> {
         let g = V3::from(self.parameters.gravity);
         self.sheet.masses.iter().map(move |m| h * *m * g)
     }
-
-    /// How fast gravity makes in the time what falls freely `[m/s]`.
-    fn falls(&self) -> f64 {
-        self.dt * V3::from(self.parameters.gravity).norm()
-    }
 }
 
 /// Memory of a step.
@@ -243,7 +238,8 @@ fn begin_low(problem: &Problem<'_>, memory: &mut Memory, links: &[Link], scheme:
     }
     let still = potential(sheet, memory, scheme.h, None)[0] + link_energy(memory, state, links, scheme, 0.0);
     // Solves are no more exact.
-    let exact = problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.falls().powi(2);
+    let exact =
+        problem.parameters.tolerance * sheet.masses.iter().sum::<f64>() * problem.parameters.falls(problem.dt).powi(2);
     if still + exact + 1e-12 * still.abs() < moving {
         return true;
     }

@@ -1,5 +1,6 @@
 //! What never changes in a step, checked as a whole before one.
 
+use nalgebra::Vector3;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +117,11 @@ impl Default for Parameters {
 }
 
 impl Parameters {
+    /// How fast gravity makes in the time `[s]` what falls freely `[m/s]`.
+    pub(crate) fn falls(&self, dt: f64) -> f64 {
+        dt * Vector3::from(self.gravity).norm()
+    }
+
     /// Checks every field.
     ///
     /// # Errors

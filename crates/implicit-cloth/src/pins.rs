@@ -1,6 +1,6 @@
 //! Vertices that are held: where they are, or by hands that move along scripts.
 
-use partita_cloth::not_started;
+use partita_cloth::may_hold;
 use partita_simulator::{HandleState, SimulatorError};
 
 use crate::ImplicitCloth;
@@ -11,7 +11,7 @@ impl ImplicitCloth {
     /// # Errors
     /// Names one that does not exist or that a hand holds, or says that the cloth is in a scene or there was a step.
     pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
-        self.may_hold()?;
+        may_hold(self.state.time, &self.guides)?;
         self.holds.pin(vertices, self.sheet.masses.len())?;
         self.identity = Default::default();
         Ok(())
@@ -53,17 +53,9 @@ impl ImplicitCloth {
         vertices: &[u32],
         script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
     ) -> Result<(), SimulatorError> {
-        self.may_hold()?;
+        may_hold(self.state.time, &self.guides)?;
         self.holds.pin_along(name, vertices, &self.state.positions, script)?;
         self.identity = Default::default();
         Ok(())
-    }
-
-    fn may_hold(&self) -> Result<(), SimulatorError> {
-        not_started("pins", self.state.time)?;
-        if self.guides.is_empty() {
-            return Ok(());
-        }
-        Err(SimulatorError::refused("pins", "guides", "pins before guides"))
     }
 }

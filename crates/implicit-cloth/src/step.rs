@@ -85,9 +85,8 @@ impl ImplicitCloth {
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
                 .collect();
             let then = done + length;
-            let time = self.state.time + dt / f64::from(PARTS) * f64::from(then);
+            let time = if then == PARTS { end } else { self.state.time + dt / f64::from(PARTS) * f64::from(then) };
             let Work { held, next, .. } = &mut self.work;
-            let time = if then == PARTS { end } else { time };
             self.holds.ask(time, &self.guides, &motions, &next.positions, held)?;
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();

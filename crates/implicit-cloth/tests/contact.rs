@@ -1,13 +1,15 @@
 //! Cloth on obstacles: what it rests on feels its weight, friction is Coulomb's, it comes to rest.
 
+mod common;
+
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_implicit_cloth::{Fabric, ImplicitCloth, Integrator, Parameters};
 use partita_mesh::Mesh;
-use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Simulator, StepReport, Surface,
-};
+use partita_simulator::{Guide, HandleId, HandleState, Inputs, Motion, Simulator, StepReport};
+
+use common::obstacle;
 
 type V3 = Vector3<f64>;
 
@@ -20,21 +22,6 @@ fn flat(cells: u32, size: f64, height: f64) -> Mesh {
     let [low, high] = mesh.bounds();
     let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
     mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
-}
-
-fn obstacle(mesh: &Mesh, friction: f64) -> Guide {
-    let owner = HandleTable::new("tests", "obstacle").owner();
-    let surface = Surface {
-        name: "obstacle".into(),
-        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
-        vertices: mesh.positions(),
-        triangles: mesh.triangles().to_vec(),
-        two_sided: false,
-        friction,
-        restitution: 0.0,
-        thickness: 0.0,
-    };
-    Guide::Obstacle { surface: Arc::new(surface), friction, restitution: 0.0, thickness: 0.0, except: vec![] }
 }
 
 fn still(at: V3, turn: UnitQuaternion<f64>) -> Motion {

@@ -1,30 +1,19 @@
 //! What meets something, or is taken by the hand, at once: nobody gives it energy.
 
+mod common;
+
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_implicit_cloth::{ImplicitCloth, Integrator, Parameters};
 use partita_mesh::Mesh;
-use partita_simulator::{Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Simulator, Surface};
+use partita_simulator::{Guide, HandleState, Inputs, Motion, Simulator};
+
+use common::obstacle;
 
 type V3 = Vector3<f64>;
 
 const DT: f64 = 1.0 / 60.0;
-
-fn obstacle(mesh: &Mesh) -> Guide {
-    let owner = HandleTable::new("tests", "obstacle").owner();
-    let surface = Surface {
-        name: "obstacle".into(),
-        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
-        vertices: mesh.positions(),
-        triangles: mesh.triangles().to_vec(),
-        two_sided: false,
-        friction: 0.5,
-        restitution: 0.0,
-        thickness: 0.0,
-    };
-    Guide::Obstacle { surface: Arc::new(surface), friction: 0.5, restitution: 0.0, thickness: 0.0, except: vec![] }
-}
 
 /// From such a place going upwards so fast in a window.
 fn rising(from: V3, step: u32, speed: f64) -> Motion {
@@ -61,7 +50,7 @@ fn an_impact_gives_no_energy() {
         for integrator in [Integrator::Linearised, Integrator::BackwardEuler, Integrator::Bdf2] {
             for slant in [0.0, 0.15, 0.3, 0.45] {
                 let mut cloth = falling(integrator, slant);
-                cloth.follow(vec![obstacle(mesh)]).unwrap();
+                cloth.follow(vec![obstacle(mesh, 0.5)]).unwrap();
                 let momentum = cloth.masses().iter().sum::<f64>() * 5.0;
                 let [came_with, mut before] = kinetic_and_all(&cloth);
                 for step in 0..30 {
@@ -99,7 +88,7 @@ fn who_moves_the_cloth_does_its_work() {
             cloth.gravity([0.0; 3])
         };
         let mut on_a_floor = at_rest();
-        on_a_floor.follow(vec![obstacle(&Mesh::cuboid([2.0, 0.04, 2.0]).unwrap())]).unwrap();
+        on_a_floor.follow(vec![obstacle(&Mesh::cuboid([2.0, 0.04, 2.0]).unwrap(), 0.5)]).unwrap();
         let mut by_hand = at_rest();
         let begin = by_hand.positions()[0];
         by_hand.pin_along("hand", &[0], move |t: f64| HandleState::point(begin + t * moves, moves)).unwrap();

@@ -1,0 +1,22 @@
+//! What tests of contact share.
+
+use std::sync::Arc;
+
+use partita_mesh::Mesh;
+use partita_simulator::{Carrier, Guide, HandleId, HandleTable, Surface};
+
+/// A guide along which a frame carries the mesh, without restitution.
+pub fn obstacle(mesh: &Mesh, friction: f64) -> Guide {
+    let owner = HandleTable::new("tests", "obstacle").owner();
+    let surface = Surface {
+        name: "obstacle".into(),
+        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
+        vertices: mesh.positions(),
+        triangles: mesh.triangles().to_vec(),
+        two_sided: false,
+        friction,
+        restitution: 0.0,
+        thickness: 0.0,
+    };
+    Guide::Obstacle { surface: Arc::new(surface), friction, restitution: 0.0, thickness: 0.0, except: vec![] }
+}
