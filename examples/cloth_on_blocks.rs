@@ -104,7 +104,7 @@ fn stack(rigid: &mut RigidBodies) -> Result<Vec<HandleId>, SimulatorError> {
 }
 
 fn scenery() -> Scenery {
-    let camera = Camera::framing([[-0.5, 0.0, -0.5], [1.0, 1.2, 0.5]]).from_direction([-0.5, 0.5, 1.0]);
+    let camera = Camera::framing([[-0.5, 0.0, -0.5], [0.9, 1.5, 0.5]]).from_direction([-0.5, 0.5, 1.0]);
     Scenery::new(camera)
         .ground(0.0)
         .hide("rigid/floor")

@@ -18,16 +18,17 @@ fn level([across, along]: [u32; 2], [width, depth]: [f64; 2]) -> Mesh {
     mesh.at([-0.5 * width, 0.0, -0.5 * depth]).unwrap()
 }
 
-/// A ball of 1 kg and 0.2 m over the middle of 0.5 kg of cloth that is pinned at its border.
-fn ball_over_trampoline(rate: Rate, fabric: Fabric, height: f64) -> (Run, HandleId) {
+/// A ball of such a mass and 0.2 m over the middle of 0.5 kg of cloth that is pinned at its border.
+fn ball_over_trampoline(scheme: Scheme, rate: Rate, fabric: Fabric, mass: f64, height: f64) -> (Run, HandleId) {
     let mesh = level([16, 16], [1.0, 1.0]);
     let border: Vec<u32> = mesh.boundary_edges().flat_map(|edge| edge.vertices).collect();
     let mut cloth = ImplicitCloth::new("sheet", mesh, fabric.density(0.5)).unwrap();
     cloth.pin(&border).unwrap();
     let mut rigid = RigidBodies::new("rigid");
-    let ball = Body::dynamic(Shape::ball(0.1)).mass(1.0).at([0.0, 0.1 + height, 0.0]);
+    let ball = Body::dynamic(Shape::ball(0.1)).mass(mass).at([0.0, 0.1 + height, 0.0]);
     let ball = rigid.add("ball", ball).unwrap();
     let mut scene = Scene::new(rate);
+    scene.scheme(scheme);
     scene.contact("sheet", "rigid");
     scene.add(rigid).add(cloth);
     (scene.build().unwrap(), ball)
@@ -36,7 +37,8 @@ fn ball_over_trampoline(rate: Rate, fabric: Fabric, height: f64) -> (Run, Handle
 /// A ball at rest on cloth is carried by it, and both by the pins (C4).
 #[test]
 fn cloth_carries_a_ball_and_pins_carry_both() {
-    let (mut run, _) = ball_over_trampoline(Rate::hz(240.0), Fabric::cotton().damping(0.02), 0.0);
+    let (mut run, _) =
+        ball_over_trampoline(Scheme::Interleaved, Rate::hz(240.0), Fabric::cotton().damping(0.02), 1.0, 0.0);
     let given = |run: &mut Run| {
         let ledger = run.simulator_ledger("sheet").unwrap().unwrap();
         let pins = ledger.external.unwrap().linear[1] + ledger.mass * G * run.time();
@@ -51,10 +53,28 @@ fn cloth_carries_a_ball_and_pins_carry_both() {
     assert!((push / G - 1.0).abs() < 0.01, "cloth pushes with {push} N for {G} N");
 }
 
+/// Cloth follows the ball as if nothing could move it, so one lighter than what it meets would be thrown: plain interleaving wants
+/// heavy leaders. With `Relaxed` balls of a quarter of a vertex to 500 of them never have more energy than at the start, but for
+/// what symplectic Euler is off by, g dt v / 2.
+#[test]
+fn what_is_lighter_than_a_vertex_is_not_thrown() {
+    for mass in [5e-4, 1e-2, 1.0] {
+        let fabric = Fabric::cotton().damping(0.02);
+        let (mut run, ball) = ball_over_trampoline(Relaxed::default().into(), Rate::hz(120.0), fabric, mass, 0.1);
+        while run.time() < 2.0 {
+            run.advance().unwrap();
+            let state = run.state(ball).unwrap();
+            let speed = V3::from(state.velocity).norm();
+            let gained = 0.5 * speed * speed + G * (state.position[1] - 0.2);
+            assert!(gained < 0.5 * G / 120.0 * speed, "{mass} kg gained {gained} J/kg at {} s", run.time());
+        }
+    }
+}
+
 /// A ball that falls on a trampoline bounces ever lower, and there is never more energy than at the start (C13).
 #[test]
 fn a_ball_on_a_trampoline_bounces_ever_lower() {
-    let (mut run, ball) = ball_over_trampoline(Rate::hz(960.0), Fabric::cotton(), 0.5);
+    let (mut run, ball) = ball_over_trampoline(Scheme::Interleaved, Rate::hz(960.0), Fabric::cotton(), 1.0, 0.5);
     let energy = |run: &mut Run| -> f64 {
         let of = |run: &mut Run, name: &str| run.simulator_ledger(name).unwrap().unwrap();
         ["rigid", "sheet"].iter().map(|name| of(run, name)).map(|ledger| ledger.kinetic + ledger.potential).sum()

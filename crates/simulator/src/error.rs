@@ -59,7 +59,11 @@ impl std::error::Error for SimulatorError {}
 /// # Errors
 /// Names `field` and the value.
 pub fn check_finite(field: &str, value: f64) -> Result<(), SimulatorError> {
-    if value.is_finite() { Ok(()) } else { Err(SimulatorError::refused(field, value, "a finite number")) }
+    if value.is_finite() {
+        Ok(())
+    } else {
+        Err(SimulatorError::refused(field, format!("{value:?}"), "a finite number"))
+    }
 }
 
 /// Checks that `value` is finite and above zero.
@@ -70,7 +74,7 @@ pub fn check_positive(field: &str, value: f64) -> Result<(), SimulatorError> {
     if value.is_finite() && value > 0.0 {
         Ok(())
     } else {
-        Err(SimulatorError::refused(field, value, "finite, above 0"))
+        Err(SimulatorError::refused(field, format!("{value:?}"), "finite, above 0"))
     }
 }
 
@@ -82,7 +86,7 @@ pub fn check_not_negative(field: &str, value: f64) -> Result<(), SimulatorError>
     if value.is_finite() && value >= 0.0 {
         Ok(())
     } else {
-        Err(SimulatorError::refused(field, value, "finite, at least 0"))
+        Err(SimulatorError::refused(field, format!("{value:?}"), "finite, at least 0"))
     }
 }
 

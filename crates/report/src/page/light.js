@@ -17,7 +17,7 @@ const SHRUNK = [38, 92, 190], UNSTRAINED = [236, 236, 232], STRETCHED = [196, 40
 const linear = (colour) => colour.map((c) => (c <= 10.3 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
 
 /** The other side of a sheet: paler, so that both sides are told apart also without colours. */
-const otherSide = (colour) => linear(colour).map((c) => mix(c, 0.85, 0.65));
+const otherSide = (colour) => linear(colour).map((c) => mix(c, 0.85, 0.25));
 
 /** Over the left shoulder of the first view, so that shadows fall to the right and away. */
 function sunDirection(right, back) {
