@@ -132,7 +132,7 @@ fn sheet(n: u32, diagonals: bool, allowed: f64) -> Result<IbdsCloth, Failure> {
     cloth.pin(&(0..n).map(|row| number(row, 0)).collect::<Vec<u32>>())?;
     // So many parts of a window keep the energy; all but the last are swept once.
     let parts = if n > 40 { 8 } else { 6 };
-    Ok(cloth.gravity([0.0, -G, 0.0]).extensibility(0.8 * allowed).substeps(parts))
+    Ok(cloth.gravity([0.0, -G, 0.0]).extensibility(0.8 * allowed).substeps(parts).self_contact(false))
 }
 
 fn run(n: u32, diagonals: bool, allowed: f64, mut dump: Option<fs::File>) -> Result<Run, Failure> {

@@ -1,9 +1,9 @@
 //! Guides as obstacles of contact.
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
-use partita_contact::{ContactError, Contacts, Obstacle, Path, Shape};
+use partita_contact::{ContactError, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
-use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, Wrench};
+use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, StepReport, Wrench};
 
 type V3 = Vector3<f64>;
 
@@ -55,6 +55,35 @@ impl Obstacles {
         self.points.iter().zip(&self.guides).map(of).collect()
     }
 
+    /// What a contact, with an impulse `[N s]`, gave to the obstacle that it is with, of cloth that began at these places `[m]`.
+    pub fn book(
+        &self,
+        touch: &Touch,
+        positions: &[V3],
+        motions: &[Option<Motion>],
+        contacts: &Contacts,
+        reactions: &mut Vec<Reaction>,
+    ) {
+        let Some(guide) = touch.obstacle.map(|obstacle| self.guide(obstacle)) else { return };
+        let Some(Some(motion)) = motions.get(guide) else { return };
+        let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
+        if let [frame] = &motion.begin[..] {
+            let parts = || touch.pair.parts(touch.weights, positions.len());
+            let whole: f64 = parts().map(|(_, c)| c).sum();
+            let place = parts().map(|(v, c)| c * positions[v]).sum::<V3>() / whole;
+            let impulse = -whole * touch.impulse;
+            let arm = place - V3::from(frame.position);
+            let impulse = Wrench { linear: impulse.into(), angular: arm.cross(&impulse).into() };
+            reactions.push(reaction(0, impulse));
+        } else {
+            for (&v, c) in touch.pair.vertices.iter().zip(touch.weights) {
+                if let Some([_, carrier]) = contacts.owner_of(v) {
+                    reactions.push(reaction(carrier, Wrench::force(c * touch.impulse)));
+                }
+            }
+        }
+    }
+
     /// What the last [`Contacts::resolve`] gave to them.
     pub fn reactions<'a>(&'a self, contacts: &'a Contacts) -> impl Iterator<Item = Reaction> + 'a {
         contacts.reactions().iter().map(|reaction| Reaction {
@@ -84,4 +113,17 @@ fn pose(state: &HandleState) -> Isometry3<f64> {
 /// What a simulator says of contact that failed.
 pub fn not_apart(error: ContactError) -> SimulatorError {
     SimulatorError::failed("contact", error, "cloth that can be kept apart")
+}
+
+/// Tells of what contact could not, or could only slowly, put right; once for all parts of a step.
+pub fn note_contact(found: &Report, report: &mut StepReport) {
+    for (vertices, what) in [
+        (&found.pinched, "are pinched between obstacles or pins"),
+        (&found.tangled, "crossed something at the begin and are led apart"),
+    ] {
+        let note = format!("{} vertices {what}", vertices.len());
+        if !vertices.is_empty() && !report.notes.contains(&note) {
+            report.notes.push(note);
+        }
+    }
 }

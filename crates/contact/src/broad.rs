@@ -111,6 +111,12 @@ pub struct Pair {
 }
 
 impl Pair {
+    /// With such weights of the vertices, those that belong to the surface, which has so many, and have a part in it.
+    pub fn parts(&self, weights: [f64; 4], vertices: usize) -> impl Iterator<Item = (usize, f64)> {
+        let all = self.vertices.map(|v| v as usize).into_iter().zip(weights);
+        all.filter(move |(v, c)| *v < vertices && *c != 0.0)
+    }
+
     /// The same pair whichever feature, and which vertex of it, is told of first.
     pub(crate) fn in_order(mut self) -> Self {
         let (one, other) = self.vertices.split_at_mut(self.kind.split());

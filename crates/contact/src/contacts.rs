@@ -278,8 +278,7 @@ impl Contacts {
         let mut clock = Instant::now();
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
         let share = part[1] - part[0];
-        self.work.gap_kept = 0.5_f64.powf(share);
-        self.work.parting = (PARTING[0] * share).min(PARTING[1] * dt);
+        self.ask_for(share, dt);
         self.place(paths, part, dt);
         self.search_if_needed()?;
         self.find_crossings(state, report);
@@ -307,6 +306,12 @@ impl Contacts {
             work.x[k] += work.u[k];
         }
         Ok(true)
+    }
+
+    /// What pairs have to keep of their gaps and make up of what they lack in such a share of a step, that takes `dt` `[s]`.
+    pub(crate) fn ask_for(&mut self, share: f64, dt: f64) {
+        self.work.gap_kept = 0.5_f64.powf(share);
+        self.work.parting = (PARTING[0] * share).min(PARTING[1] * dt);
     }
 
     /// Takes over where a step begins and would end.

@@ -3,10 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Nearest, Report, State, Step,
-    broad::Pair,
-    contacts::{AHEAD, Meeting},
-    repel::asked,
+    ContactError, Contacts, Nearest, Report, State, Step, broad::Pair, contacts::AHEAD, repel::asked, respond::Contact,
 };
 
 type V3 = Vector3<f64>;
@@ -48,6 +45,24 @@ impl Contacts {
         end: &[V3],
         out: &mut Vec<Near>,
     ) -> Result<(), ContactError> {
+        let state = self.look_around(state, step, end)?;
+        self.collect_near(&state, step.dt, 1.0);
+        out.clear();
+        out.extend(self.work.contacts.iter().map(|contact| Near {
+            pair: contact.pair,
+            obstacle: contact.obstacle,
+            weights: contact.weights,
+            normal: contact.n,
+            gap: -contact.least,
+            thickness: self.meeting(contact.obstacle).thickness,
+            drift: contact.drift,
+            friction: contact.friction,
+        }));
+        Ok(())
+    }
+
+    /// Takes over where a step begins and would end, and what is there to meet. The state then.
+    pub(crate) fn look_around(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<State, ContactError> {
         self.check(step, end)?;
         state.check(self)?;
         self.start(step, end);
@@ -56,38 +71,29 @@ impl Contacts {
         let mut state = state.clone();
         self.meet_the_new(&mut state, step.begin, step.paths);
         self.find_crossings(&mut state, &mut Report::default());
+        Ok(state)
+    }
+
+    /// Contacts of what is near at the begin, one a place, which ask for `part` of what is lacking of the thickness.
+    pub(crate) fn collect_near(&mut self, state: &State, dt: f64, part: f64) {
         let mut contacts = std::mem::take(&mut self.work.contacts);
         contacts.clear();
         for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
-            let passes = || self.is_inside(&state, pair, obstacle) || self.is_far_side(pair, near, obstacle);
+            let passes = || self.is_inside(state, pair, obstacle) || self.is_far_side(pair, near, obstacle);
             if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
                 && !passes()
                 && !self.is_tangled(pair)
                 && self.is_nearest(pair, near)
             {
-                let contact = self.contact(*pair, obstacle, &meeting, near, step.dt);
-                contacts.extend(contact.map(|contact| crate::respond::Contact {
-                    least: self.gap(&meeting, pair, near, &contact.n),
-                    ..contact
-                }));
+                let contact = self.contact(*pair, obstacle, &meeting, near, dt);
+                let asked = |n: &V3| asked(&meeting, near, &pair.vertices.map(|v| self.work.x[v as usize]), n, part);
+                contacts.extend(contact.map(|contact| Contact { least: asked(&contact.n), ..contact }));
             }
         }
         self.work.contacts = contacts;
         self.keep_one_each();
-        out.clear();
-        out.extend(self.work.contacts.iter().map(|contact| Near {
-            pair: contact.pair,
-            obstacle: contact.obstacle,
-            weights: contact.weights,
-            normal: contact.n,
-            gap: contact.least,
-            thickness: self.meeting(contact.obstacle).thickness,
-            drift: contact.drift,
-            friction: contact.friction,
-        }));
-        Ok(())
     }
 
     /// Whether the surfaces that a pair is of have no nearer points right beside its own, as where an edge in the middle of a flat
@@ -131,10 +137,6 @@ impl Contacts {
             }
             _ => true,
         }
-    }
-
-    fn gap(&self, meeting: &Meeting, pair: &Pair, near: &Nearest, n: &V3) -> f64 {
-        -asked(meeting, near, &pair.vertices.map(|v| self.work.x[v as usize]), n, 1.0)
     }
 
     /// Of a vertex numbered on from the surface's: its obstacle, and its number there.

@@ -10,6 +10,8 @@ pub struct Parameters {
     pub thickness: f64,
     /// Coulomb friction coefficient of the cloth with itself `[-]`. Default 0.3.
     pub friction: f64,
+    /// Whether the surface meets itself. Default true.
+    pub self_contact: bool,
     /// Distance that impacts keep, as a part of the pair's thickness; what is nearer at the begin keeps half of its gap in a
     /// step `[-]`. Default 0.1.
     pub separation: f64,
@@ -30,6 +32,7 @@ impl Default for Parameters {
         Self {
             thickness: 1e-3,
             friction: 0.3,
+            self_contact: true,
             separation: 0.1,
             sweeps: 12,
             impact_rounds: 8,

@@ -200,7 +200,9 @@ impl Contacts {
         work.others.fit(&work.boxes);
         work.pairs.clear();
         let most = self.parameters.most_pairs;
-        work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
+        if self.parameters.self_contact {
+            work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
+        }
         work.search.between(&work.cloth, &work.others, &work.boxes, most, &mut work.pairs)?;
         if self.obstacles.iter().any(|(obstacle, _)| !obstacle.except.is_empty()) {
             let mut pairs = std::mem::take(&mut self.work.pairs);

@@ -24,10 +24,13 @@
 //!   seconds ends at -0.27 m g L in steps of 10 ms, at -0.14 in steps of 1.25 ms. [`Parameters::substeps`] keep it at less cost
 //!   than a tolerance does.
 //! - Only the last part of a step goes to the tolerance; those before are swept once.
-//! - It follows attachments, not obstacles, and meets neither itself nor others yet.
+//! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
+//!   [`partita_contact`] has the last word: nothing passes through anything. What that changes can leave links longer than they
+//!   may be, which the step's outcome says.
 
 mod gauss_seidel;
 mod link_error;
+mod meet;
 mod net;
 mod parameters;
 mod paths;
@@ -41,12 +44,13 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Vertices, begin_with, may_hold};
+use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
+use meet::contacts;
 pub use net::{Link, LinkKind, Net};
 pub use parameters::{Integrator, Parameters, Solver};
 use solvers::Solvers;
@@ -85,20 +89,21 @@ impl IbdsCloth {
         let owner = table.add("particles", Kind::Point, n as u32)?.owner;
         let rest: Vec<f64> = net.links.iter().map(|link| link.rest_length).collect();
         let mean = rest.iter().sum::<f64>() / rest.len() as f64;
+        let parameters = Parameters { self_contact: !net.triangles.is_empty(), ..Parameters::default() };
         let surface = Surface {
             name: name.into(),
             carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
             vertices: net.positions.iter().map(|&x| x.into()).collect(),
             triangles: net.triangles.clone(),
             two_sided: true,
-            friction: 0.3,
+            friction: parameters.friction,
             restitution: 0.0,
-            thickness: 0.5e-3,
+            thickness: 0.5 * parameters.thickness,
         };
         let state = State { positions: net.positions.clone(), velocities: vec![V3::zeros(); n], ..State::default() };
         Ok(Self {
             name: name.into(),
-            parameters: Parameters::default(),
+            parameters,
             holds: Holds::default(),
             scale: rest.iter().map(|&rest| if rest > 0.0 { rest } else { mean }).collect(),
             rest,
@@ -262,7 +267,7 @@ impl Simulator for IbdsCloth {
     }
 
     fn follows(&self) -> Follows {
-        Follows { points: true, tolerance: 0.0, ..Follows::default() }
+        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
@@ -276,6 +281,9 @@ impl Simulator for IbdsCloth {
                 return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
             }
         }
+        let obstacles = Obstacles::new(&guides);
+        self.work.contacts = contacts(&self.net, &self.parameters, obstacles.1)?;
+        self.work.obstacles = obstacles.0;
         self.guides = guides;
         self.find_paths();
         Ok(())

@@ -151,6 +151,18 @@ impl Net {
         &self.masses
     }
 
+    /// Links that can meet others: those of ropes and nets, not what lies in a sheet.
+    pub(crate) fn lone_edges(&self) -> Vec<[u32; 2]> {
+        let mut in_sheet = vec![false; self.positions.len()];
+        self.triangles.iter().flatten().for_each(|&k| in_sheet[k as usize] = true);
+        let is_lone = |ends: &[u32; 2]| !ends.iter().all(|&k| in_sheet[k as usize]);
+        let mut edges: Vec<[u32; 2]> = self.links.iter().map(|link| link.particles).filter(is_lone).collect();
+        edges.iter_mut().for_each(|ends| ends.sort_unstable());
+        edges.sort_unstable();
+        edges.dedup();
+        edges
+    }
+
     /// Links at each particle, by number.
     pub(crate) fn links_at(&self) -> Vec<Vec<u32>> {
         let mut at = vec![vec![]; self.positions.len()];

@@ -1,6 +1,8 @@
 //! What never changes in a step, checked as a whole before one.
 
-use partita_simulator::{SimulatorError, check_positive, check_vector};
+use std::sync::Arc;
+
+use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
 use crate::IbdsCloth;
@@ -8,10 +10,11 @@ use crate::IbdsCloth;
 /// How what forces do is integrated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Integrator {
-    /// v += h F/m, then x += h v: the public demonstration of the method.
-    SymplecticEuler,
-    /// x += h v + h² F/2m, v += h F/m: exact under constant forces (\[BDB09\] equations 1 and 2).
+    /// v += h F/m, then x += h v: the public demonstration of the method. What rests has no velocity.
     #[default]
+    SymplecticEuler,
+    /// x += h v + h² F/2m, v += h F/m: exact under constant forces (\[BDB09\] equations 1 and 2). What is held at rest has the
+    /// velocity -h F/2m that the parabola ends with, unless the velocity loop takes that out.
     Parabola,
 }
 
@@ -32,7 +35,7 @@ pub enum Solver {
 pub struct Parameters {
     /// Acceleration of gravity `[m/s²]`. Default (0, −9.81, 0).
     pub gravity: [f64; 3],
-    /// Default [`Integrator::Parabola`].
+    /// Default [`Integrator::SymplecticEuler`].
     pub integrator: Integrator,
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
     /// From 1e-12 to 1 `[-]`. Default 0.01.
@@ -47,6 +50,12 @@ pub struct Parameters {
     pub max_iterations: u32,
     /// Parts of a step, at least 1. Default 1.
     pub substeps: u32,
+    /// Of sheets and ropes: how far the middles of two layers stay apart `[m]`. Shorter than links. Default 1 mm.
+    pub thickness: f64,
+    /// Coulomb friction coefficient of the cloth with itself `[-]`. Default 0.3.
+    pub friction: f64,
+    /// Whether it meets itself. Default: whether the net has triangles.
+    pub self_contact: bool,
 }
 
 impl Default for Parameters {
@@ -59,6 +68,9 @@ impl Default for Parameters {
             solver: Solver::default(),
             max_iterations: 100,
             substeps: 1,
+            thickness: 1e-3,
+            friction: 0.3,
+            self_contact: false,
         }
     }
 }
@@ -75,13 +87,24 @@ impl Parameters {
         }
         self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
         check_positive("max_iterations", f64::from(self.max_iterations))?;
-        check_positive("substeps", f64::from(self.substeps))
+        check_positive("substeps", f64::from(self.substeps))?;
+        check_not_negative("friction [-]", self.friction)?;
+        if !(1e-9..=1e3).contains(&self.thickness) {
+            return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-9 to 1e3"));
+        }
+        Ok(())
     }
 }
 
 impl IbdsCloth {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
         change(&mut self.parameters);
+        let Parameters { thickness, friction, .. } = self.parameters;
+        if let [surface] = &mut self.surfaces[..] {
+            let surface = Arc::make_mut(surface);
+            (surface.thickness, surface.friction) = (0.5 * thickness, friction);
+        }
+        self.work.contacts = None;
         self.identity = Default::default();
         self
     }
@@ -119,6 +142,21 @@ impl IbdsCloth {
     /// See [`Parameters::substeps`].
     pub fn substeps(self, substeps: u32) -> Self {
         self.set(|p| p.substeps = substeps)
+    }
+
+    /// See [`Parameters::thickness`] `[m]`.
+    pub fn thickness(self, thickness: f64) -> Self {
+        self.set(|p| p.thickness = thickness)
+    }
+
+    /// See [`Parameters::friction`] [-].
+    pub fn friction(self, friction: f64) -> Self {
+        self.set(|p| p.friction = friction)
+    }
+
+    /// See [`Parameters::self_contact`].
+    pub fn self_contact(self, self_contact: bool) -> Self {
+        self.set(|p| p.self_contact = self_contact)
     }
 
     /// The same, if all parameters are right.

@@ -1,6 +1,7 @@
 //! A loop: sweeps over all links until none is off by more than it may be.
 
 use nalgebra::Vector3;
+use partita_contact::Pushes;
 
 use crate::{
     Solver, gauss_seidel,
@@ -74,16 +75,24 @@ impl Solvers {
         Self { ends: net.links.iter().map(|link| link.particles).collect(), paths, rows }
     }
 
-    /// Sweeps until one finds nothing to correct. Paths are all corrected once: what is left alone until it is off by as much as it
+    /// Sweeps contacts and links until both find nothing to correct: no link, and nothing that goes farther than `enough`. Paths are all corrected once: what is left alone until it is off by as much as it
     /// may be, and then is put right at once, gets that much by the step as a velocity.
-    pub fn correct(&mut self, system: &mut System<'_>, error: &impl LinkError, solver: Solver, most: u32) -> Ended {
+    pub fn correct(
+        &mut self,
+        system: &mut System<'_>,
+        error: &impl LinkError,
+        (pushes, enough): (&mut Pushes, f64),
+        solver: Solver,
+        most: u32,
+    ) -> Ended {
         for iterations in 1..=most {
+            let pushed = pushes.sweep(system.y, system.w);
             let leave = if iterations == 1 { 0.0 } else { 1.0 };
             let swept = match solver {
                 Solver::GaussSeidel => gauss_seidel::sweep(&self.ends, system, error),
                 Solver::Paths => self.paths.sweep(system, error, leave, &mut self.rows),
             };
-            if swept.corrections == 0 {
+            if swept.corrections == 0 && pushed <= enough {
                 return Ended { iterations, worst: swept.worst };
             }
         }
@@ -91,7 +100,7 @@ impl Solvers {
     }
 
     /// The largest error of all links, of what it may be [-].
-    fn worst(&self, system: &System<'_>, error: &impl LinkError) -> f64 {
+    pub fn worst(&self, system: &System<'_>, error: &impl LinkError) -> f64 {
         let of_allowed = |(link, ends): (usize, &[u32; 2])| {
             let [i, j] = ends.map(|k| &system.y[k as usize]);
             let e = error.of(link, i, j, true).1;

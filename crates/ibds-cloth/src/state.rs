@@ -13,6 +13,8 @@ pub(crate) struct State {
     pub velocities: Vec<Vector3<f64>>,
     /// `[s]`
     pub time: f64,
+    /// What contact goes on from.
+    pub contact: partita_contact::State,
     /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
 }
@@ -26,9 +28,10 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, time, external } = from;
+        let Self { positions, velocities, time, contact, external } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
+        self.contact.clone_from(contact);
         (self.time, self.external) = (*time, *external);
     }
 }

@@ -1,17 +1,25 @@
 //! One step from top to bottom, and its stages (\[BDB09\] figure 1).
 
 use nalgebra::Vector3;
-use partita_cloth::Held;
+use partita_cloth::{Held, Obstacles};
+use partita_contact::{Contacts, Pushes};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     IbdsCloth, Integrator, LinkKind, Parameters,
     link_error::{Lengths, Rates},
+    meet::contacts,
     solvers::{Solvers, System},
     state::State,
 };
 
 type V3 = Vector3<f64>;
+
+/// Rounds of the loop of places, in which contacts are added with what is in the way then.
+const ROUNDS: u32 = 4;
+
+/// How exact the loop of places makes contacts, of the thickness [-].
+const CLOSE: f64 = 0.1;
 
 /// Memory that a step works in. Nothing in it outlives a step but what the configuration gives.
 #[derive(Default)]
@@ -26,7 +34,8 @@ pub(crate) struct Work {
     /// What is held, and how fast that went at the begin of a part `[m/s]`.
     pub held: Vec<Held>,
     pub before: Vec<V3>,
-    /// Where particles are at the end of a part, and would be without links.
+    /// Where particles are at the begin and the end of a part, and would be without links `[m]`.
+    pub begin: Vec<V3>,
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
     /// Impulses on what is held, times the part, and without.
@@ -35,6 +44,12 @@ pub(crate) struct Work {
     pub directions: Vec<V3>,
     /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
     pub allowed: Vec<f64>,
+    /// None where nothing can be met; also where that has changed.
+    pub contacts: Option<Contacts>,
+    pub obstacles: Obstacles,
+    /// Of the loops of places and of velocities.
+    pub pushes: Pushes,
+    pub rates: Pushes,
     pub reactions: Vec<Reaction>,
 }
 
@@ -44,6 +59,11 @@ impl IbdsCloth {
         check(&self.table, &self.guides, dt, inputs)?;
         let parts = self.parameters.substeps;
         let mut report = StepReport { substeps: parts, ..StepReport::new(self.state.time + dt) };
+        if self.work.contacts.is_none() {
+            let (obstacles, met) = Obstacles::new(&self.guides);
+            self.work.contacts = contacts(&self.net, &self.parameters, met)?;
+            self.work.obstacles = obstacles;
+        }
         self.gather_forces(inputs);
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
@@ -54,7 +74,8 @@ impl IbdsCloth {
             let is_last = part + 1 == parts;
             let time = self.state.time + dt / f64::from(parts) * f64::from(part + 1);
             self.hold(if is_last { report.time } else { time }, &motions)?;
-            self.take_part(dt / f64::from(parts), is_last, &mut report);
+            self.work.obstacles.place(&self.guides, &motions);
+            self.take_part(dt / f64::from(parts), is_last, &motions, &mut report)?;
             self.vertices_of(&self.work.next).check_finite()?;
         }
         self.work.next.time = report.time;
@@ -64,12 +85,29 @@ impl IbdsCloth {
         Ok(report)
     }
 
-    fn take_part(&mut self, h: f64, is_last: bool, report: &mut StepReport) {
+    fn take_part(
+        &mut self,
+        h: f64,
+        is_last: bool,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<(), SimulatorError> {
         self.predict(h);
-        self.correct_lengths(is_last, report);
+        let mut worst = self.correct_lengths(h, is_last, motions, report)?;
         self.advance(h);
-        self.correct_rates(is_last, report);
+        if self.keep_apart(h, motions, report)? {
+            worst = self.worst_length();
+        }
+        std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
+        self.work.next.positions.clone_from(&self.work.places);
+        if is_last {
+            let extensibility = self.parameters.extensibility;
+            report.outcome.note(extensibility * worst, extensibility, "of the rest length");
+        }
+        self.correct_rates(h, is_last, report);
+        self.book_pushes(h, motions);
         self.book_held(h);
+        Ok(())
     }
 
     fn gather_forces(&mut self, inputs: &Inputs) {
@@ -115,20 +153,39 @@ impl IbdsCloth {
         }
     }
 
-    /// The loop of places (\[BDB09\] section 3.2).
-    fn correct_lengths(&mut self, is_last: bool, report: &mut StepReport) {
-        let error = Lengths { rest: &self.rest };
-        let Work { solvers, places, inverse_masses, taken, allowed, .. } = &mut self.work;
-        let &Parameters { solver, max_iterations, extensibility, .. } = &self.parameters;
-        allowed.clear();
-        allowed.extend(self.scale.iter().map(|scale| extensibility * scale));
-        let mut system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
-        let most = if is_last { max_iterations } else { 1 };
-        let ended = solvers.correct(&mut system, &error, solver, most);
-        report.iterations += ended.iterations;
-        if is_last {
-            report.outcome.note(extensibility * ended.worst, extensibility, "of the rest length");
+    /// The loop of places (\[BDB09\] section 3.2): links, and contacts with what is near or in the way. The largest error of a link, of
+    /// what it may be.
+    fn correct_lengths(
+        &mut self,
+        h: f64,
+        is_last: bool,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<f64, SimulatorError> {
+        self.find_pushes(h, motions, true)?;
+        self.work.allowed.clear();
+        self.work.allowed.extend(self.scale.iter().map(|scale| self.parameters.extensibility * scale));
+        let (rounds, most) = if is_last { (ROUNDS, self.parameters.max_iterations) } else { (2, 1) };
+        let mut round = 1;
+        loop {
+            let Work { solvers, places, inverse_masses, taken, allowed, pushes, .. } = &mut self.work;
+            let mut system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
+            let pushes = (pushes, CLOSE * self.parameters.thickness);
+            let lengths = Lengths { rest: &self.rest };
+            let ended = solvers.correct(&mut system, &lengths, pushes, self.parameters.solver, most);
+            report.iterations += ended.iterations;
+            if round == rounds || self.find_pushes(h, motions, false)? == 0 {
+                return Ok(ended.worst);
+            }
+            round += 1;
         }
+    }
+
+    /// The largest error of a link, of what it may be.
+    fn worst_length(&mut self) -> f64 {
+        let Work { solvers, places, inverse_masses, taken, allowed, .. } = &mut self.work;
+        let system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
+        solvers.worst(&system, &Lengths { rest: &self.rest })
     }
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
@@ -140,15 +197,16 @@ impl IbdsCloth {
             *v += h * *w * f + (place - predicted) / h;
         }
         held.iter().for_each(|held| next.velocities[held.vertex] = held.velocity);
-        next.positions.clone_from(places);
     }
 
     /// The loop of velocities (\[BDB09\] section 3.2), where links are as long as they may be.
-    fn correct_rates(&mut self, is_last: bool, report: &mut StepReport) {
+    fn correct_rates(&mut self, h: f64, is_last: bool, report: &mut StepReport) {
+        self.work.rates.clear();
         let &Parameters { solver, max_iterations, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
             return;
         };
-        let Work { solvers, next, places, inverse_masses, given, directions, allowed, .. } = &mut self.work;
+        let Work { solvers, next, places, begin, inverse_masses, given, directions, allowed, pushes, rates, .. } =
+            &mut self.work;
         directions.clear();
         directions.extend(self.net.links.iter().zip(&*allowed).map(|(link, allowed)| {
             let [i, j] = link.particles.map(|k| places[k as usize]);
@@ -160,7 +218,8 @@ impl IbdsCloth {
         let y = &mut next.velocities;
         let mut system = System { y, w: inverse_masses, taken: given, rope: &self.rope, allowed };
         let most = if is_last { max_iterations } else { 1 };
-        let ended = solvers.correct(&mut system, &Rates { directions }, solver, most);
+        rates.keep_closed(pushes, begin, h);
+        let ended = solvers.correct(&mut system, &Rates { directions }, (rates, tolerance), solver, most);
         report.iterations += ended.iterations;
         if is_last {
             report.outcome.note(tolerance * ended.worst, tolerance, "m/s");

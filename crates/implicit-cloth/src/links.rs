@@ -105,7 +105,7 @@ impl Link {
 
     /// The parts of it that are cloth, among so many vertices: places, vertices, weights.
     pub fn parts(&self, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
-        cloth_parts(&self.near, vertices)
+        self.near.pair.parts(self.near.weights, vertices)
     }
 
     pub fn sum(&self, of: impl Fn(usize) -> V3, vertices: usize) -> V3 {
@@ -237,12 +237,6 @@ struct Slip {
     force: f64,
 }
 
-/// Of what is near, the parts that are cloth, among so many vertices: vertices and weights.
-pub(crate) fn cloth_parts(near: &Near, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
-    let all = near.pair.vertices.map(|v| v as usize).into_iter().zip(near.weights);
-    all.filter(move |(v, c)| *v < vertices && *c != 0.0)
-}
-
 /// How an obstacle pushes a vertex: which one does, where to, and by how much from which side of the cloth `[-]`.
 #[derive(Clone, Copy)]
 pub(crate) struct Push {
@@ -273,14 +267,14 @@ pub(crate) fn pinched(
     squeezes.resize(normals.len(), (None, false));
     for near in near {
         let Some(obstacle) = near.obstacle else { continue };
-        for (v, c) in cloth_parts(near, normals.len()) {
+        for (v, c) in near.pair.parts(near.weights, normals.len()) {
             let way = c.signum() * near.normal;
             let push = Push { obstacle, way, side: way.dot(&normals[v]) / normals[v].norm().max(f64::MIN_POSITIVE) };
             let (first, between) = &mut squeezes[v];
             *between |= first.get_or_insert(push).is_against(&push);
         }
     }
-    let between = |near: &Near| cloth_parts(near, normals.len()).any(|(v, _)| squeezes[v].1);
+    let between = |near: &Near| near.pair.parts(near.weights, normals.len()).any(|(v, _)| squeezes[v].1);
     near.iter().map(move |near| near.obstacle.is_some() && between(near))
 }
 

@@ -1,8 +1,8 @@
 //! One step from top to bottom, and its stages.
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles, Vertices, not_apart};
-use partita_contact::{Contacts, Near};
+use partita_cloth::{Held, Obstacles, Vertices, not_apart, note_contact};
+use partita_contact::{Contacts, Near, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
-    links::{Link, Push, cloth_parts, pinched},
+    links::{Link, Push, pinched},
     rounds::HOLDS,
     solve::Constraint,
     state::State,
@@ -192,7 +192,7 @@ impl ImplicitCloth {
         links.clear();
         let vertices = sheet.masses.len();
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
-            cloth_parts(near, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
+            near.pair.parts(near.weights, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
         };
         if !near.is_empty() {
             sheet.normals(&next.positions, normals);
@@ -270,26 +270,10 @@ impl ImplicitCloth {
     /// What contacts gave, to obstacles.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
         let Work { next, contacts, obstacles, links, reactions, .. } = &mut self.work;
-        let n = next.positions.len();
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
-            let Some(obstacle) = link.near.obstacle else { continue };
-            let guide = obstacles.guide(obstacle);
-            let Some(Some(motion)) = motions.get(guide) else { continue };
-            let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
-            if motion.begin.len() == 1 {
-                let whole: f64 = link.parts(n).map(|(_, c)| c).sum();
-                let place = link.sum(|v| next.positions[v], n) / whole;
-                let impulse = -dt * whole * link.force;
-                let arm = place - V3::from(motion.begin[0].position);
-                let impulse = Wrench { linear: impulse.into(), angular: arm.cross(&impulse).into() };
-                reactions.push(reaction(0, impulse));
-            } else {
-                for (&v, c) in link.near.pair.vertices.iter().zip(link.near.weights) {
-                    if let Some([_, carrier]) = contacts.owner_of(v) {
-                        reactions.push(reaction(carrier, Wrench::force(dt * c * link.force)));
-                    }
-                }
-            }
+            let Near { pair, obstacle, weights, .. } = link.near;
+            let touch = Touch { pair, obstacle, weights, impulse: dt * link.force };
+            obstacles.book(&touch, &next.positions, motions, contacts, reactions);
         }
     }
 
@@ -316,15 +300,7 @@ impl ImplicitCloth {
                 Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(taken) }),
             }
         }
-        let mut note = |vertices: &[u32], what: &str| {
-            let note = format!("{} vertices {what}", vertices.len());
-            // Once for all parts of a step.
-            if !vertices.is_empty() && !report.notes.contains(&note) {
-                report.notes.push(note);
-            }
-        };
-        note(&found.pinched, "are pinched between obstacles or pins");
-        note(&found.tangled, "crossed something at the begin and are led apart");
+        note_contact(&found, report);
         std::mem::swap(&mut next.positions, &mut memory.x);
         std::mem::swap(&mut next.velocities, &mut memory.v);
         if self.parameters.integrator == Integrator::Bdf2 {

@@ -1,0 +1,97 @@
+//! What the cloth meets: contacts in the loop of places, and the last word of [`partita_contact`].
+
+use nalgebra::Vector3;
+use partita_cloth::{not_apart, note_contact};
+use partita_contact::{Contacts, Features, Obstacle, Step, Touch};
+use partita_simulator::{Motion, SimulatorError, StepReport};
+
+use crate::{IbdsCloth, Net, Parameters, step::Work};
+
+type V3 = Vector3<f64>;
+
+/// Of a net among obstacles; none if it meets nothing.
+///
+/// # Errors
+/// Names an obstacle that is wrong.
+pub(crate) fn contacts(
+    net: &Net,
+    parameters: &Parameters,
+    obstacles: Vec<Obstacle>,
+) -> Result<Option<Contacts>, SimulatorError> {
+    let &Parameters { thickness, friction, self_contact, .. } = parameters;
+    if obstacles.is_empty() && !self_contact {
+        return Ok(None);
+    }
+    let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
+    let features = Features::new(net.positions.len(), &net.triangles, &net.lone_edges()).map_err(refused)?;
+    let parameters =
+        partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
+    Contacts::new(features, parameters, obstacles).map(Some).map_err(refused)
+}
+
+impl IbdsCloth {
+    /// Contacts with what is near, or more of them with what would be met all the same on the way. How many more.
+    pub(crate) fn find_pushes(
+        &mut self,
+        h: f64,
+        motions: &[Option<Motion>],
+        is_first: bool,
+    ) -> Result<usize, SimulatorError> {
+        let Work { contacts: Some(contacts), obstacles, next, inverse_masses, places, pushes, .. } = &mut self.work
+        else {
+            return Ok(0);
+        };
+        let paths = obstacles.paths(motions);
+        let step = Step { dt: h, begin: &next.positions, inverse_masses, paths: &paths };
+        let found = if is_first {
+            contacts.push_near(&next.contact, &step, places, pushes).map(|()| 0)
+        } else {
+            contacts.push_impacts(&next.contact, &step, places, pushes)
+        };
+        found.map_err(not_apart)
+    }
+
+    /// What contacts in the loops gave, to obstacles and to who holds particles.
+    pub(crate) fn book_pushes(&mut self, h: f64, motions: &[Option<Motion>]) {
+        let Work { contacts, obstacles, begin, inverse_masses, pushes, rates, given, reactions, .. } = &mut self.work;
+        let Some(contacts) = contacts else { return };
+        for (pushes, scale) in [(pushes, 1.0 / h), (rates, 1.0)] {
+            for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
+                let touch = Touch { impulse: scale * touch.impulse, ..touch };
+                for (k, c) in touch.pair.parts(touch.weights, given.len()) {
+                    if inverse_masses[k] == 0.0 {
+                        given[k] += c * touch.impulse;
+                    }
+                }
+                obstacles.book(&touch, begin, motions, contacts, reactions);
+            }
+        }
+    }
+
+    /// Nothing passes through anything, from where particles are to where they would be. Whether that took impulses.
+    pub(crate) fn keep_apart(
+        &mut self,
+        h: f64,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<bool, SimulatorError> {
+        let Work { contacts: Some(contacts), obstacles, next, inverse_masses, places, given, reactions, .. } =
+            &mut self.work
+        else {
+            return Ok(false);
+        };
+        let paths = obstacles.paths(motions);
+        let step = Step { dt: h, begin: &next.positions, inverse_masses, paths: &paths };
+        let found = contacts.resolve(&mut next.contact, &step, places).map_err(not_apart)?;
+        for (k, impulse) in contacts.impulses().iter().enumerate() {
+            if inverse_masses[k] > 0.0 {
+                next.velocities[k] += inverse_masses[k] * impulse;
+            } else {
+                given[k] += impulse;
+            }
+        }
+        reactions.extend(obstacles.reactions(contacts));
+        note_contact(&found, report);
+        Ok(contacts.impulses().iter().any(|impulse| *impulse != V3::zeros()))
+    }
+}
