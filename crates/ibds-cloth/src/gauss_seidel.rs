@@ -14,7 +14,7 @@ pub(crate) fn sweep(ends: &[[u32; 2]], system: &mut System<'_>, error: &impl Lin
     let mut swept = Swept::default();
     for (link, ends) in ends.iter().enumerate() {
         let [i, j] = ends.map(|k| k as usize);
-        let (n, e) = error.of(link, &system.y[i], &system.y[j], true);
+        let (n, e) = system.error(link, [&system.y[i], &system.y[j]], true, error);
         if system.is_slack(link, e) {
             continue;
         }
@@ -25,7 +25,9 @@ pub(crate) fn sweep(ends: &[[u32; 2]], system: &mut System<'_>, error: &impl Lin
             continue;
         }
         // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-        let impulse: V3 = e / w * n;
+        let pull = e / (w + system.softness);
+        let impulse: V3 = pull * n;
+        system.pulls[link] += pull;
         system.push(i, &impulse);
         system.push(j, &-impulse);
         swept.corrections += 1;

@@ -23,6 +23,10 @@
 //! - Links push along where they will be, not along where they are, which takes energy and spin: a sheet that swings from level for two
 //!   seconds ends at -0.27 m g L in steps of 10 ms, at -0.14 in steps of 1.25 ms. [`Parameters::substeps`] keep it at less cost
 //!   than a tolerance does.
+//! - A body that falls on inextensible cloth, or hangs from it, would have to stop at once, while it goes on for a window as it did: the
+//!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Parameters::compliance`] gives links a stiffness, and
+//!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
+//!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
 //! - Only the last part of a step goes to the tolerance; those before are swept once.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: nothing passes through anything. What that changes can leave links longer than they

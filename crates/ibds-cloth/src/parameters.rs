@@ -40,6 +40,9 @@ pub struct Parameters {
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
     /// From 1e-12 to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
+    /// How much longer links get by each newton that they pull with; what `extensibility` allows is on top of that. 0 is inextensible:
+    /// what hangs from it or falls on it is then stopped at once, which a body that others move cannot be (`lib.rs`) `[m/N]`. Default 0.
+    pub compliance: f64,
     /// How fast links may still grow or shrink at the end of a step; none leaves the velocity loop out (\[BDB09\] section 3.2)
     /// `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
@@ -64,6 +67,7 @@ impl Default for Parameters {
             gravity: [0.0, -9.81, 0.0],
             integrator: Integrator::default(),
             extensibility: 0.01,
+            compliance: 0.0,
             velocity_tolerance: None,
             solver: Solver::default(),
             max_iterations: 100,
@@ -85,6 +89,7 @@ impl Parameters {
         if !(1e-12..=1.0).contains(&self.extensibility) {
             return Err(SimulatorError::refused("extensibility [-]", self.extensibility, "from 1e-12 to 1"));
         }
+        check_not_negative("compliance [m/N]", self.compliance)?;
         self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
         check_positive("max_iterations", f64::from(self.max_iterations))?;
         check_positive("substeps", f64::from(self.substeps))?;
@@ -122,6 +127,11 @@ impl IbdsCloth {
     /// See [`Parameters::extensibility`] [-].
     pub fn extensibility(self, extensibility: f64) -> Self {
         self.set(|p| p.extensibility = extensibility)
+    }
+
+    /// See [`Parameters::compliance`] `[m/N]`.
+    pub fn compliance(self, compliance: f64) -> Self {
+        self.set(|p| p.compliance = compliance)
     }
 
     /// See [`Parameters::velocity_tolerance`] `[m/s]`.

@@ -3,9 +3,9 @@
 //! Link by link, an error moves by one particle a sweep; a path of m links that hangs at one end takes m² of them. Along a path the
 //! system J W Jᵀ λ = e of its links is tridiagonal,
 //!
-//!   (w_k + w_k+1) λ_k - w_k n_k-1·n_k λ_k-1 - w_k+1 n_k·n_k+1 λ_k+1 = e_k,
+//!   (w_k + w_k+1 + s) λ_k - w_k n_k-1·n_k λ_k-1 - w_k+1 n_k·n_k+1 λ_k+1 = e_k,
 //!
-//! with link k from particle k to k + 1 along n_k, so that it is solved in one pass forth and one back (Thomas): a chain in as many sweeps as
+//! with link k from particle k to k + 1 along n_k, softness s, so that it is solved in one pass forth and one back (Thomas): a chain in as many sweeps as
 //! Newton's method takes, a sheet whose load goes along its threads in a few. Diagonally dominant, since
 //! |n·n| <= 1: no pivot is smaller than the inverse mass of a path's end, or 0 if both ends are held and the path is straight, where
 //! [`SOFT`] keeps it from that. What sits still, w = 0, splits a path by itself.
@@ -201,7 +201,7 @@ impl Batch {
         }
         swept.corrections += 1;
         for _ in 0..SLACK {
-            self.eliminate(system.w, rows);
+            self.eliminate(system, rows);
             let mut pushes = false;
             for (k, links) in self.links.iter().enumerate() {
                 for (lane, &link) in links.iter().enumerate() {
@@ -216,6 +216,13 @@ impl Batch {
             }
         }
         let shares = self.add_up(system.w, error, rows);
+        for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter().zip(&rows.slack)) {
+            for lane in 0..LANES {
+                if !slack[lane] {
+                    system.pulls[links[lane] as usize] += shares[lane] * impulses[lane];
+                }
+            }
+        }
         for (particles, sums) in self.particles.iter().zip(&rows.sums) {
             for ((&particle, sum), share) in particles.iter().zip(sums).zip(shares) {
                 if particle != NONE {
@@ -255,7 +262,7 @@ impl Batch {
                     continue;
                 }
                 let [here, next] = [k, k + 1].map(|k| &system.y[self.particles[k][lane] as usize]);
-                let (n, e) = error.of(link as usize, here, next, self.forward[k][lane]);
+                let (n, e) = system.error(link as usize, [here, next], self.forward[k][lane], error);
                 (rows.directions[k][lane], rows.errors[k][lane]) = (n, e);
                 if !system.is_slack(link as usize, e) {
                     rows.slack[k][lane] = false;
@@ -268,9 +275,9 @@ impl Batch {
     }
 
     /// Impulses of the tridiagonal systems; links that are slack have none.
-    fn eliminate(&self, w: &[f64], rows: &mut Rows) {
+    fn eliminate(&self, system: &System<'_>, rows: &mut Rows) {
         let Rows { directions, errors, slack, upper, impulses, .. } = rows;
-        let weight = |k: usize, lane: usize| w.get(self.particles[k][lane] as usize).copied().unwrap_or(0.0);
+        let weight = |k: usize, lane: usize| system.w.get(self.particles[k][lane] as usize).copied().unwrap_or(0.0);
         let m = self.links.len();
         let (mut above, mut last) = ([0.0; LANES], [0.0; LANES]);
         for k in 0..m {
@@ -282,7 +289,7 @@ impl Batch {
                     let turn = |k: usize| directions[k - 1][lane].dot(&directions[k][lane]);
                     let lower = if k > 0 && !slack[k - 1][lane] { -own * turn(k) } else { 0.0 };
                     let right = if k + 1 < m && !slack[k + 1][lane] { -next * turn(k + 1) } else { 0.0 };
-                    let pivot = (1.0 + SOFT) * (own + next) - lower * above[lane];
+                    let pivot = (1.0 + SOFT) * (own + next) + system.softness - lower * above[lane];
                     last[lane] = (errors[k][lane] - lower * last[lane]) / pivot;
                     above[lane] = right / pivot;
                 }

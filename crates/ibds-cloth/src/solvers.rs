@@ -23,12 +23,21 @@ pub(crate) struct System<'a> {
     pub rope: &'a [bool],
     /// Error that each link may have, in the unit of `y`.
     pub allowed: &'a [f64],
+    /// What each link gave so far: impulses, times the step in the loop of places; and by how much it gives way to that `[1/kg]`.
+    pub pulls: &'a mut [f64],
+    pub softness: f64,
 }
 
 impl System<'_> {
     /// Whether a link does nothing at such an error.
     pub fn is_slack(&self, link: usize, error: f64) -> bool {
         self.rope[link] && error <= 0.0
+    }
+
+    /// The direction of a link, and how much too far apart its values are for what it pulls.
+    pub fn error(&self, link: usize, ends: [&V3; 2], forward: bool, error: &impl LinkError) -> (V3, f64) {
+        let (n, e) = error.of(link, ends[0], ends[1], forward);
+        (n, e - self.softness * self.pulls[link])
     }
 
     /// Gives a particle an impulse.
@@ -102,8 +111,7 @@ impl Solvers {
     /// The largest error of all links, of what it may be [-].
     pub fn worst(&self, system: &System<'_>, error: &impl LinkError) -> f64 {
         let of_allowed = |(link, ends): (usize, &[u32; 2])| {
-            let [i, j] = ends.map(|k| &system.y[k as usize]);
-            let e = error.of(link, i, j, true).1;
+            let e = system.error(link, ends.map(|k| &system.y[k as usize]), true, error).1;
             if system.is_slack(link, e) { 0.0 } else { e.abs() / system.allowed[link] }
         };
         self.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)

@@ -44,6 +44,8 @@ pub(crate) struct Work {
     pub directions: Vec<V3>,
     /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
     pub allowed: Vec<f64>,
+    /// What links gave in a loop.
+    pub pulls: Vec<f64>,
     /// None where nothing can be met; also where that has changed.
     pub contacts: Option<Contacts>,
     pub obstacles: Obstacles,
@@ -96,7 +98,7 @@ impl IbdsCloth {
         let mut worst = self.correct_lengths(h, is_last, motions, report)?;
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
-            worst = self.worst_length();
+            worst = self.worst_length(h);
         }
         std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
         self.work.next.positions.clone_from(&self.work.places);
@@ -165,11 +167,15 @@ impl IbdsCloth {
         self.find_pushes(h, motions, true)?;
         self.work.allowed.clear();
         self.work.allowed.extend(self.scale.iter().map(|scale| self.parameters.extensibility * scale));
+        self.work.pulls.clear();
+        self.work.pulls.resize(self.rest.len(), 0.0);
+        let softness = self.softness(h);
         let (rounds, most) = if is_last { (ROUNDS, self.parameters.max_iterations) } else { (2, 1) };
         let mut round = 1;
         loop {
-            let Work { solvers, places, inverse_masses, taken, allowed, pushes, .. } = &mut self.work;
-            let mut system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
+            let Work { solvers, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
+            let rope = &self.rope;
+            let mut system = System { y: places, w: inverse_masses, taken, rope, allowed, pulls, softness };
             let pushes = (pushes, CLOSE * self.parameters.thickness);
             let lengths = Lengths { rest: &self.rest };
             let ended = solvers.correct(&mut system, &lengths, pushes, self.parameters.solver, most);
@@ -181,10 +187,16 @@ impl IbdsCloth {
         }
     }
 
+    /// How much farther apart a link lets its particles be by what it gave, times the part: α/h² `[1/kg]`.
+    fn softness(&self, h: f64) -> f64 {
+        self.parameters.compliance / (h * h)
+    }
+
     /// The largest error of a link, of what it may be.
-    fn worst_length(&mut self) -> f64 {
-        let Work { solvers, places, inverse_masses, taken, allowed, .. } = &mut self.work;
-        let system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed };
+    fn worst_length(&mut self, h: f64) -> f64 {
+        let softness = self.softness(h);
+        let Work { solvers, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
+        let system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed, pulls, softness };
         solvers.worst(&system, &Lengths { rest: &self.rest })
     }
 
@@ -205,8 +217,9 @@ impl IbdsCloth {
         let &Parameters { solver, max_iterations, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
             return;
         };
-        let Work { solvers, next, places, begin, inverse_masses, given, directions, allowed, pushes, rates, .. } =
-            &mut self.work;
+        let Work {
+            solvers, next, places, begin, inverse_masses, given, directions, allowed, pulls, pushes, rates, ..
+        } = &mut self.work;
         directions.clear();
         directions.extend(self.net.links.iter().zip(&*allowed).map(|(link, allowed)| {
             let [i, j] = link.particles.map(|k| places[k as usize]);
@@ -216,7 +229,8 @@ impl IbdsCloth {
         }));
         allowed.fill(tolerance);
         let y = &mut next.velocities;
-        let mut system = System { y, w: inverse_masses, taken: given, rope: &self.rope, allowed };
+        let (rope, softness) = (&self.rope, 0.0);
+        let mut system = System { y, w: inverse_masses, taken: given, rope, allowed, pulls, softness };
         let most = if is_last { max_iterations } else { 1 };
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(&mut system, &Rates { directions }, (rates, tolerance), solver, most);

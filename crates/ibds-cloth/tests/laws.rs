@@ -19,3 +19,25 @@ fn free() -> IbdsCloth {
 }
 
 simulator_laws!(hanging(), dt = 1.0 / 256.0, load = 0.1, free = free());
+
+/// The same for two sheets that lie on each other, the lower one pinned at its corners.
+mod layered {
+    use super::*;
+
+    /// Layers of so many cells, the upper one smaller, turned and touching at first.
+    fn layers() -> IbdsCloth {
+        let lower = Mesh::grid([4, 4], [0.4, 0.4]).unwrap();
+        let upper = Mesh::grid([3, 3], [0.25, 0.25]).unwrap().turned([0.0, 0.0, 1.0], 0.3).unwrap();
+        let upper = upper.at([0.12, -0.11, 0.0009]).unwrap();
+        let n = lower.vertices().len() as u32;
+        let vertices: Vec<[f64; 3]> = lower.positions().into_iter().chain(upper.positions()).collect();
+        let upper = upper.triangles().iter().map(|t| t.map(|v| v + n));
+        let triangles: Vec<[u32; 3]> = lower.triangles().iter().copied().chain(upper).collect();
+        let both = Mesh::new(&vertices, &triangles).unwrap();
+        let mut cloth = IbdsCloth::new("layers", Net::sheet(&both, 0.2).unwrap()).unwrap();
+        cloth.pin(&[0, 4, 20, 24]).unwrap();
+        cloth.gravity([0.0, 0.0, -9.81]).velocity_tolerance(Some(0.01))
+    }
+
+    simulator_laws!(layers(), dt = 1.0 / 256.0, load = 0.1, free = free());
+}

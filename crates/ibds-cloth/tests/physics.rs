@@ -248,3 +248,21 @@ fn a_chain_is_solved_at_once() {
     assert!(iterations(Solver::Paths, 100) <= 15);
     assert!(iterations(Solver::GaussSeidel, 100) > 300);
 }
+
+/// Links that give way hang down by what is below them: each is longer by the compliance times that weight.
+#[test]
+fn links_give_way_by_their_compliance() {
+    for solver in SOLVERS {
+        let net = Net::chain([0.0; 3], [0.0, -1.0, 0.0], 10, 1.1).unwrap();
+        let mut cloth = IbdsCloth::new("chain", net).unwrap().solver(solver).extensibility(1e-9).compliance(1e-3);
+        cloth.pin(&[0]).unwrap();
+        let mut cloth = cloth.max_iterations(10_000);
+        for _ in 0..1000 {
+            assert_eq!(step(&mut cloth, 0.01).outcome, Outcome::Converged);
+        }
+        for k in 0..10 {
+            let longer = cloth.positions()[k].y - cloth.positions()[k + 1].y - 0.1;
+            approx::assert_relative_eq!(longer, 1e-3 * 0.1 * (10.0 - k as f64) * G, max_relative = 1e-3);
+        }
+    }
+}
