@@ -68,7 +68,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start: V3 = run.state(rail)?.position.into();
     let potential = run.simulator_ledger("curtain")?.ok_or("cloth keeps a ledger")?.potential;
     let (mut behind, mut dent, mut swing, mut upwards) = (0, 0.0_f64, 0.0_f64, 0);
-    let (recording, seen) = cloth::record(&report, &mut run, "curtain", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "curtain", seconds, scenery(), |run| {
         let x = run.look("curtain", |curtain: &ImplicitCloth| curtain.positions().to_vec())?;
         let drops = run.look("jet", |jet: &Particles| [jet.positions().to_vec(), jet.velocities().to_vec()])?;
         behind = behind.max(passed(&x, &drops[0]));

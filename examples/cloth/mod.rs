@@ -53,19 +53,45 @@ pub fn places(run: &mut Run, bodies: &[HandleId]) -> partita::Result<Vec<Vector3
     bodies.iter().map(|&body| Ok(run.state(body)?.position.into())).collect()
 }
 
+/// Cloth of any kind.
+pub trait Cloth: Simulator + 'static {
+    fn stretch(&self) -> f64;
+    fn velocities(&self) -> &[Vector3<f64>];
+}
+
+impl Cloth for ImplicitCloth {
+    fn stretch(&self) -> f64 {
+        self.stretch()
+    }
+
+    fn velocities(&self) -> &[Vector3<f64>] {
+        self.velocities()
+    }
+}
+
+impl Cloth for IbdsCloth {
+    fn stretch(&self) -> f64 {
+        self.stretch()
+    }
+
+    fn velocities(&self) -> &[Vector3<f64>] {
+        self.velocities()
+    }
+}
+
 /// What was seen of a cloth after every window.
 #[derive(Default)]
 pub struct Seen {
     /// Crossings, summed over all windows.
     crossings: usize,
-    /// The largest strain of warp or weft by window [-].
+    /// The largest stretch by window [-].
     strains: Vec<f64>,
     /// Mean speed of the vertices by window `[m/s]`.
     speeds: Vec<f64>,
 }
 
 /// Runs and records, and looks at the cloth, and at what else is to be seen, after every window.
-pub fn record(
+pub fn record<C: Cloth>(
     report: &Report,
     run: &mut Run,
     cloth: &'static str,
@@ -80,7 +106,7 @@ pub fn record(
         run.advance()?;
         recorder.window(run)?;
         seen.crossings += crossing(run, cloth, &edges)?;
-        let (strain, speed) = run.look(cloth, |cloth: &ImplicitCloth| {
+        let (strain, speed) = run.look(cloth, |cloth: &C| {
             let speeds = cloth.velocities().iter().map(|v| v.norm());
             (cloth.stretch(), speeds.sum::<f64>() / cloth.velocities().len() as f64)
         })?;
@@ -133,12 +159,12 @@ impl Seen {
         report.check("books: used + pending - got", open, Bound::at_most(1e-12), "of the impulses");
         let work = ledgers.iter().map(|ledger| ledger.work).sum::<f64>().abs();
         report.check(&format!("energy of the coupling, of the {of}"), work / energy, Bound::at_most(0.01), "-");
-        report.figure("largest strain of warp or weft, in all windows", largest(&self.strains));
+        report.figure("largest stretch, in all windows", largest(&self.strains));
         let (strain, speeds) = (largest(&last(&self.strains)), last(&self.speeds));
         let speed = speeds.iter().sum::<f64>() / speeds.len() as f64;
         match rest {
             Some(rest) => {
-                report.check("largest strain of warp or weft, last half second", strain, Bound::at_most(0.1), "-");
+                report.check("largest stretch, last half second", strain, Bound::at_most(0.1), "-");
                 report.check("mean speed of the vertices, last half second", speed, Bound::at_most(rest), "m/s");
             }
             None => report.figure("mean speed of the vertices, last half second [m/s]", speed),
