@@ -11,14 +11,15 @@ use partita_report::{Bound, Recorder, Report, Scenery};
 pub type Failure = Box<dyn std::error::Error>;
 
 /// A sheet, and the numbers of its vertices by their place in the lattice.
+#[allow(dead_code, reason = "not every scene cuts one, or looks for places")]
 pub struct Cut {
     pub mesh: Mesh,
-    #[allow(dead_code, reason = "not every scene looks for places")]
     pub numbers: BTreeMap<[u32; 2], u32>,
 }
 
 /// Cuts a sheet from a lattice of cells of such an edge `[m]`, in the plane of x and z, seen from above: the cells whose corners
 /// are all kept, and half of those that have three.
+#[allow(dead_code, reason = "not every scene cuts one")]
 pub fn cut(cells: [u32; 2], edge: f64, keep: impl Fn(u32, u32) -> bool) -> Result<Cut, Failure> {
     let mut triangles: Vec<[[u32; 2]; 3]> = vec![];
     for (j, i) in (0..cells[1]).flat_map(|j| (0..cells[0]).map(move |i| (j, i))) {

@@ -50,6 +50,11 @@ impl Pushes {
         self.contacts.clear();
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.contacts.is_empty()
+    }
+
     /// Begins anew with those of `places` that push at the end of a step of `dt` `[s]`, with `begin` where that began `[m]`: what is then
     /// swept are velocities `[m/s]`, with which they come no nearer, and impulses are in N s.
     pub fn keep_closed(&mut self, places: &Self, begin: &[V3], dt: f64) {

@@ -3,34 +3,118 @@
 use nalgebra::Vector3;
 
 use crate::{
+    Optimisations,
     link_error::LinkError,
-    solvers::{Swept, System},
+    links::Links,
+    solvers::{Counts, Meeting, Swept, System},
 };
 
 type V3 = Vector3<f64>;
 
-/// All links once.
-pub(crate) fn sweep(ends: &[[u32; 2]], system: &mut System<'_>, error: &impl LinkError) -> Swept {
-    let mut swept = Swept::default();
-    for (link, ends) in ends.iter().enumerate() {
-        let [i, j] = ends.map(|k| k as usize);
-        let (n, e) = system.error(link, [&system.y[i], &system.y[j]], true, error);
-        if system.is_slack(link, e) {
-            continue;
-        }
-        let of_allowed = e.abs() / system.allowed[link];
-        swept.worst = swept.worst.max(of_allowed);
-        let w = system.w[i] + system.w[j];
-        if of_allowed <= 1.0 || w == 0.0 {
-            continue;
-        }
-        // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-        let pull = e / (w + system.softness);
-        let impulse: V3 = pull * n;
-        system.pulls[link] += pull;
-        system.push(i, &impulse);
-        system.push(j, &-impulse);
-        swept.corrections += 1;
+/// Memory of the loop.
+#[derive(Default)]
+pub(crate) struct Memory {
+    /// Directions that stay.
+    directions: Vec<V3>,
+    /// \[BDB09\] section 4.3: of each particle, which of its links may be off; the bit of a link at either end.
+    masks: Vec<u64>,
+    bits: Vec<[u64; 2]>,
+}
+
+impl Memory {
+    pub fn new(links: &Links, particles: usize) -> Self {
+        let mut count = vec![0_u32; particles];
+        let mut bit = |k: u32| {
+            count[k as usize] += 1;
+            1_u64 << ((count[k as usize] - 1) % 64)
+        };
+        let bits = links.ends.iter().map(|ends| ends.map(&mut bit)).collect();
+        Self { directions: vec![], masks: vec![], bits }
     }
-    swept
+
+    /// Sweeps until nothing is to be corrected.
+    pub fn correct(
+        &mut self,
+        links: &Links,
+        system: &mut System<'_>,
+        error: &impl LinkError,
+        meeting: &mut Meeting<'_>,
+        with: Optimisations,
+        most: u32,
+    ) -> Counts {
+        let mut counts = Counts::default();
+        loop {
+            let moved = meeting.sweep(system);
+            if moved > 0.0 || with.kept_directions || counts.iterations == 0 {
+                self.masks.clear();
+                self.masks.resize(system.y.len(), u64::MAX);
+            }
+            if with.kept_directions {
+                self.directions.clear();
+                let of = |(link, ends): (usize, &[u32; 2])| {
+                    let [i, j] = ends.map(|k| &system.y[k as usize]);
+                    error.of(link, i, j, true).0
+                };
+                self.directions.extend(links.ends.iter().enumerate().map(of));
+            }
+            for round in 0.. {
+                if counts.iterations == most {
+                    return counts;
+                }
+                let swept = self.sweep(links, system, error, with);
+                counts.add(&swept);
+                let is_looked_at_anew = round == 0 || !with.kept_directions;
+                if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {
+                    return counts;
+                }
+                if swept.corrections == 0 || !with.kept_directions && !meeting.pushes.is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// All links once.
+    fn sweep(&mut self, links: &Links, system: &mut System<'_>, error: &impl LinkError, with: Optimisations) -> Swept {
+        let mut swept = Swept::default();
+        for (link, ends) in links.ends.iter().enumerate() {
+            let [i, j] = ends.map(|k| k as usize);
+            let [bit_i, bit_j] = self.bits[link];
+            if with.skipping && self.masks[i] & bit_i == 0 && self.masks[j] & bit_j == 0 {
+                continue;
+            }
+            swept.visits += 1;
+            let [x, y] = [&system.y[i], &system.y[j]];
+            let allowed = system.allowed[link];
+            let is_right = with.squares && system.softness == 0.0 && !error.is_off(link, x, y, allowed);
+            let (n, e) = if is_right {
+                (V3::zeros(), 0.0)
+            } else if with.kept_directions {
+                let n = self.directions[link];
+                (n, error.along(link, &n, x, y) - system.softness * system.pulls[link])
+            } else {
+                system.error(link, [x, y], true, error)
+            };
+            let of_allowed = if system.is_slack(link, e) { 0.0 } else { e.abs() / allowed };
+            swept.worst = swept.worst.max(of_allowed);
+            let w = system.w[i] + system.w[j];
+            if of_allowed <= 1.0 || w == 0.0 {
+                self.masks[i] &= !bit_i;
+                self.masks[j] &= !bit_j;
+                continue;
+            }
+            // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
+            let pull = e / (w + system.softness);
+            let impulse: V3 = pull * n;
+            system.pulls[link] += pull;
+            system.push(i, &impulse);
+            system.push(j, &-impulse);
+            swept.corrections += 1;
+            for (k, bit) in [(i, bit_i), (j, bit_j)] {
+                self.masks[k] = if system.w[k] > 0.0 { u64::MAX } else { self.masks[k] };
+                self.masks[k] &= !bit;
+            }
+        }
+        swept
+    }
 }

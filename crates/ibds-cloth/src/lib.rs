@@ -32,8 +32,10 @@
 //!   [`partita_contact`] has the last word: nothing passes through anything. What that changes can leave links longer than they
 //!   may be, which the step's outcome says.
 
+mod anticipation;
 mod gauss_seidel;
 mod link_error;
+mod links;
 mod meet;
 mod net;
 mod parameters;
@@ -56,7 +58,8 @@ use partita_simulator::{
 
 use meet::contacts;
 pub use net::{Link, LinkKind, Net};
-pub use parameters::{Integrator, Parameters, Solver};
+pub use parameters::{Integrator, Optimisations, Parameters, Solver};
+pub use solvers::Counts;
 use solvers::Solvers;
 use state::State;
 use step::Work;
@@ -198,6 +201,11 @@ impl IbdsCloth {
     /// Velocities `[m/s]`, one a particle.
     pub fn velocities(&self) -> &[V3] {
         &self.state.velocities
+    }
+
+    /// What the loops of the last step did.
+    pub fn counts(&self) -> Counts {
+        self.work.counts
     }
 
     /// What is linked, and how it was at first.

@@ -10,6 +10,12 @@ pub(crate) trait LinkError {
     /// first value is that of the link's first particle.
     fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64);
 
+    /// How much too far apart they are along a direction that stays.
+    fn along(&self, link: usize, n: &V3, first: &V3, second: &V3) -> f64;
+
+    /// Whether a link is off by more than it may be, told without a root.
+    fn is_off(&self, link: usize, first: &V3, second: &V3, allowed: f64) -> bool;
+
     /// How far a particle of a link may go in one correction, so that the error's change by that is about as its direction says.
     fn reach(&self, link: usize) -> f64;
 }
@@ -27,6 +33,16 @@ impl LinkError for Lengths<'_> {
         (n, length - self.rest[link])
     }
 
+    fn along(&self, link: usize, n: &V3, first: &V3, second: &V3) -> f64 {
+        n.dot(&(second - first)) - self.rest[link]
+    }
+
+    fn is_off(&self, link: usize, first: &V3, second: &V3, allowed: f64) -> bool {
+        let square = (second - first).norm_squared();
+        let [least, most] = [(self.rest[link] - allowed).max(0.0), self.rest[link] + allowed];
+        square < least * least || square > most * most
+    }
+
     fn reach(&self, link: usize) -> f64 {
         self.rest[link]
     }
@@ -42,6 +58,14 @@ impl LinkError for Rates<'_> {
     fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64) {
         let n = if forward { self.directions[link] } else { -self.directions[link] };
         (n, n.dot(&(second - first)))
+    }
+
+    fn along(&self, _: usize, n: &V3, first: &V3, second: &V3) -> f64 {
+        n.dot(&(second - first))
+    }
+
+    fn is_off(&self, link: usize, first: &V3, second: &V3, allowed: f64) -> bool {
+        self.directions[link].dot(&(second - first)).abs() > allowed
     }
 
     fn reach(&self, _: usize) -> f64 {

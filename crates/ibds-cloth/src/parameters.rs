@@ -21,11 +21,32 @@ pub enum Integrator {
 /// How the loops find impulses. All of them end where every link is as exact as it has to be; they differ in cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Solver {
-    /// Link by link (\[BDB09\] section 3.2).
-    GaussSeidel,
+    /// Link by link (\[BDB09\] section 3.2), with some of its optimisations.
+    GaussSeidel(Optimisations),
     /// Path by path, each exactly: errors travel the length of a thread in one sweep.
     #[default]
     Paths,
+}
+
+/// What spares Gauss-Seidel work (\[BDB09\] section 4), each by itself. The root of section 4.1 is taken once in any case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Optimisations {
+    /// Whether a link is off is told from squares, before any root. Not in the paper; where there is anticipation, there is no root.
+    pub squares: bool,
+    /// Errors are not measured anew but changed by what corrects other links (section 4.2).
+    pub anticipation: bool,
+    /// Links that are as they may be are not visited until one that shares a particle is corrected (section 4.3): by flags of links with
+    /// anticipation, else by 64 bits of particles, more links of which share a bit.
+    pub skipping: bool,
+    /// Directions stay until all links are as they may be along them, and are then taken anew until all are so at once (section 4.4).
+    pub kept_directions: bool,
+}
+
+impl Optimisations {
+    /// Of the paper, none.
+    pub const NONE: Self = Self { squares: false, anticipation: false, skipping: false, kept_directions: false };
+    /// Of the paper, all.
+    pub const ALL: Self = Self { squares: false, anticipation: true, skipping: true, kept_directions: true };
 }
 
 /// All parameters of [`IbdsCloth`], which has a consuming setter of the same name for each. What is wrong with them is told by

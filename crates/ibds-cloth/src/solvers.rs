@@ -4,8 +4,9 @@ use nalgebra::Vector3;
 use partita_contact::Pushes;
 
 use crate::{
-    Solver, gauss_seidel,
+    Solver, anticipation, gauss_seidel,
     link_error::LinkError,
+    links::Links,
     net::Net,
     paths::{Paths, Rows},
 };
@@ -34,6 +35,11 @@ impl System<'_> {
         self.rope[link] && error <= 0.0
     }
 
+    /// Whether a link has to be corrected at such an error.
+    pub fn is_off(&self, link: usize, error: f64) -> bool {
+        error.abs() > self.allowed[link] && !self.is_slack(link, error)
+    }
+
     /// The direction of a link, and how much too far apart its values are for what it pulls.
     pub fn error(&self, link: usize, ends: [&V3; 2], forward: bool, error: &impl LinkError) -> (V3, f64) {
         let (n, e) = error.of(link, ends[0], ends[1], forward);
@@ -51,61 +57,123 @@ impl System<'_> {
     }
 }
 
+/// Contacts that are solved in the same loop, and by how much they may still move what they part.
+pub(crate) struct Meeting<'a> {
+    pub pushes: &'a mut Pushes,
+    pub enough: f64,
+}
+
+impl Meeting<'_> {
+    /// All contacts once. By how much that moved something at most.
+    pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
+        self.pushes.sweep(system.y, system.w)
+    }
+}
+
 /// How a sweep over all links went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
     /// The largest error that was met, of what it may be [-].
     pub worst: f64,
-    /// Links, or batches of paths, that were corrected.
+    /// Links that were looked at, and links, or batches of paths, that were corrected.
+    pub visits: u32,
     pub corrections: u32,
+}
+
+/// What loops of a step did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Sweeps over all links.
+    pub iterations: u32,
+    /// Links that were looked at; by [`Solver::Paths`](crate::Solver::Paths) all in every sweep, which is not counted.
+    pub visits: u64,
+    /// Links that were corrected; of [`Solver::Paths`](crate::Solver::Paths) batches of paths.
+    pub corrections: u64,
 }
 
 /// How a loop ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ended {
-    pub iterations: u32,
+    pub counts: Counts,
     /// The largest error in the end, of what it may be [-].
     pub worst: f64,
+}
+
+impl Counts {
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.iterations += other.iterations;
+        self.visits += other.visits;
+        self.corrections += other.corrections;
+    }
+
+    /// Adds a sweep.
+    pub(crate) fn add(&mut self, swept: &Swept) {
+        self.iterations += 1;
+        self.visits += u64::from(swept.visits);
+        self.corrections += u64::from(swept.corrections);
+    }
 }
 
 /// What solvers know of the links, and their memory.
 #[derive(Default)]
 pub(crate) struct Solvers {
-    ends: Vec<[u32; 2]>,
+    links: Links,
+    gauss_seidel: gauss_seidel::Memory,
+    anticipation: anticipation::Memory,
     paths: Paths,
     rows: Rows,
 }
 
 impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
-        let paths = Paths::new(net, is_held);
+        let paths = Paths::new(net, &is_held);
+        let links = Links::new(net, &is_held);
         let mut rows = Rows::default();
         rows.resize(paths.longest());
-        Self { ends: net.links.iter().map(|link| link.particles).collect(), paths, rows }
+        let gauss_seidel = gauss_seidel::Memory::new(&links, net.masses.len());
+        Self { links, gauss_seidel, anticipation: Default::default(), paths, rows }
     }
 
-    /// Sweeps contacts and links until both find nothing to correct: no link, and nothing that goes farther than `enough`. Paths are all corrected once: what is left alone until it is off by as much as it
-    /// may be, and then is put right at once, gets that much by the step as a velocity.
+    /// Sweeps contacts and links until both find nothing to correct.
     pub fn correct(
         &mut self,
         system: &mut System<'_>,
         error: &impl LinkError,
-        (pushes, enough): (&mut Pushes, f64),
+        mut meeting: Meeting<'_>,
         solver: Solver,
         most: u32,
     ) -> Ended {
-        for iterations in 1..=most {
-            let pushed = pushes.sweep(system.y, system.w);
-            let leave = if iterations == 1 { 0.0 } else { 1.0 };
-            let swept = match solver {
-                Solver::GaussSeidel => gauss_seidel::sweep(&self.ends, system, error),
-                Solver::Paths => self.paths.sweep(system, error, leave, &mut self.rows),
-            };
-            if swept.corrections == 0 && pushed <= enough {
-                return Ended { iterations, worst: swept.worst };
+        let Self { links, gauss_seidel, anticipation, .. } = self;
+        let counts = match solver {
+            Solver::Paths => return self.correct_paths(system, error, meeting, most),
+            Solver::GaussSeidel(with) if with.anticipation => {
+                anticipation.correct(links, system, error, &mut meeting, with, most)
+            }
+            Solver::GaussSeidel(with) => gauss_seidel.correct(links, system, error, &mut meeting, with, most),
+        };
+        Ended { counts, worst: self.worst(system, error) }
+    }
+
+    /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
+    /// much by the step as a velocity.
+    fn correct_paths(
+        &mut self,
+        system: &mut System<'_>,
+        error: &impl LinkError,
+        mut meeting: Meeting<'_>,
+        most: u32,
+    ) -> Ended {
+        let mut counts = Counts::default();
+        while counts.iterations < most {
+            let moved = meeting.sweep(system);
+            let leave = if counts.iterations == 0 { 0.0 } else { 1.0 };
+            let swept = self.paths.sweep(system, error, leave, &mut self.rows);
+            counts.add(&swept);
+            if swept.corrections == 0 && moved <= meeting.enough {
+                return Ended { counts, worst: swept.worst };
             }
         }
-        Ended { iterations: most, worst: self.worst(system, error) }
+        Ended { counts, worst: self.worst(system, error) }
     }
 
     /// The largest error of all links, of what it may be [-].
@@ -114,6 +182,6 @@ impl Solvers {
             let e = system.error(link, ends.map(|k| &system.y[k as usize]), true, error).1;
             if system.is_slack(link, e) { 0.0 } else { e.abs() / system.allowed[link] }
         };
-        self.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)
+        self.links.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)
     }
 }

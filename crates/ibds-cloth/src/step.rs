@@ -9,7 +9,7 @@ use crate::{
     IbdsCloth, Integrator, LinkKind, Parameters,
     link_error::{Lengths, Rates},
     meet::contacts,
-    solvers::{Solvers, System},
+    solvers::{Counts, Meeting, Solvers, System},
     state::State,
 };
 
@@ -44,6 +44,8 @@ pub(crate) struct Work {
     pub directions: Vec<V3>,
     /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
     pub allowed: Vec<f64>,
+    /// Of the last step.
+    pub counts: Counts,
     /// What links gave in a loop.
     pub pulls: Vec<f64>,
     /// None where nothing can be met; also where that has changed.
@@ -69,6 +71,7 @@ impl IbdsCloth {
         self.gather_forces(inputs);
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
+        self.work.counts = Counts::default();
         for part in 0..parts {
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
@@ -81,6 +84,7 @@ impl IbdsCloth {
             self.vertices_of(&self.work.next).check_finite()?;
         }
         self.work.next.time = report.time;
+        report.iterations = self.work.counts.iterations;
         report.add_up(&mut self.work.reactions);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
@@ -95,7 +99,7 @@ impl IbdsCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         self.predict(h);
-        let mut worst = self.correct_lengths(h, is_last, motions, report)?;
+        let mut worst = self.correct_lengths(h, is_last, motions)?;
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
             worst = self.worst_length(h);
@@ -157,13 +161,7 @@ impl IbdsCloth {
 
     /// The loop of places (\[BDB09\] section 3.2): links, and contacts with what is near or in the way. The largest error of a link, of
     /// what it may be.
-    fn correct_lengths(
-        &mut self,
-        h: f64,
-        is_last: bool,
-        motions: &[Option<Motion>],
-        report: &mut StepReport,
-    ) -> Result<f64, SimulatorError> {
+    fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
         self.find_pushes(h, motions, true)?;
         self.work.allowed.clear();
         self.work.allowed.extend(self.scale.iter().map(|scale| self.parameters.extensibility * scale));
@@ -176,10 +174,10 @@ impl IbdsCloth {
             let Work { solvers, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
             let rope = &self.rope;
             let mut system = System { y: places, w: inverse_masses, taken, rope, allowed, pulls, softness };
-            let pushes = (pushes, CLOSE * self.parameters.thickness);
+            let meeting = Meeting { pushes, enough: CLOSE * self.parameters.thickness };
             let lengths = Lengths { rest: &self.rest };
-            let ended = solvers.correct(&mut system, &lengths, pushes, self.parameters.solver, most);
-            report.iterations += ended.iterations;
+            let ended = solvers.correct(&mut system, &lengths, meeting, self.parameters.solver, most);
+            self.work.counts.join(&ended.counts);
             if round == rounds || self.find_pushes(h, motions, false)? == 0 {
                 return Ok(ended.worst);
             }
@@ -233,8 +231,14 @@ impl IbdsCloth {
         let mut system = System { y, w: inverse_masses, taken: given, rope, allowed, pulls, softness };
         let most = if is_last { max_iterations } else { 1 };
         rates.keep_closed(pushes, begin, h);
-        let ended = solvers.correct(&mut system, &Rates { directions }, (rates, tolerance), solver, most);
-        report.iterations += ended.iterations;
+        let ended = solvers.correct(
+            &mut system,
+            &Rates { directions },
+            Meeting { pushes: rates, enough: tolerance },
+            solver,
+            most,
+        );
+        self.work.counts.join(&ended.counts);
         if is_last {
             report.outcome.note(tolerance * ended.worst, tolerance, "m/s");
         }

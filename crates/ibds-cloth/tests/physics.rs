@@ -3,13 +3,24 @@
 use std::{f64::consts::PI, sync::Arc};
 
 use nalgebra::Vector3;
-use partita_ibds_cloth::{IbdsCloth, Integrator, Net, Solver};
+use partita_ibds_cloth::{IbdsCloth, Integrator, Net, Optimisations, Solver};
 use partita_simulator::{Guide, HandleState, Inputs, Motion, Outcome, Simulator, StepReport};
 
 type V3 = Vector3<f64>;
 
 const G: f64 = 9.81;
-const SOLVERS: [Solver; 2] = [Solver::GaussSeidel, Solver::Paths];
+const SOLVERS: [Solver; 10] = [
+    Solver::Paths,
+    Solver::GaussSeidel(Optimisations::NONE),
+    Solver::GaussSeidel(Optimisations { squares: true, ..Optimisations::NONE }),
+    Solver::GaussSeidel(Optimisations { skipping: true, ..Optimisations::NONE }),
+    Solver::GaussSeidel(Optimisations { kept_directions: true, ..Optimisations::NONE }),
+    Solver::GaussSeidel(Optimisations { anticipation: false, ..Optimisations::ALL }),
+    Solver::GaussSeidel(Optimisations { anticipation: true, ..Optimisations::NONE }),
+    Solver::GaussSeidel(Optimisations { kept_directions: false, ..Optimisations::ALL }),
+    Solver::GaussSeidel(Optimisations { skipping: false, ..Optimisations::ALL }),
+    Solver::GaussSeidel(Optimisations::ALL),
+];
 
 /// n x n particles in the plane z = 0, a metre wide, bars along the axes and one diagonal a cell.
 fn sheet(n: u32) -> Net {
@@ -246,7 +257,7 @@ fn a_chain_is_solved_at_once() {
     };
     assert!(iterations(Solver::Paths, 20) <= 6);
     assert!(iterations(Solver::Paths, 100) <= 15);
-    assert!(iterations(Solver::GaussSeidel, 100) > 300);
+    assert!(iterations(Solver::GaussSeidel(Optimisations::NONE), 100) > 300);
 }
 
 /// Links that give way hang down by what is below them: each is longer by the compliance times that weight.
