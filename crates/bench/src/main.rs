@@ -6,6 +6,7 @@
 //! | `contact`   | milliseconds of collision handling, by stage |
 //! | `implicit`  | milliseconds of a step of implicit cloth, by stage |
 //! | `swing`     | milliseconds of a window in which a sheet swings, inextensible to 10 %, 1 % and less |
+//! | `ibds-table1` | times faster by each optimisation of impulse-based dynamics |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -18,6 +19,7 @@
 
 mod contact;
 mod crates;
+mod ibds_table1;
 mod implicit;
 mod overhead;
 mod particles;
@@ -57,13 +59,14 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 7] = [
+const BENCHES: [(&str, &str, Bench); 8] = [
     ("contact", "milliseconds of collision handling, by stage", contact::bench),
     ("implicit", "milliseconds of a step of implicit cloth, by stage", implicit::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
     ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
+    ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 

@@ -8,15 +8,18 @@
 //!   Δe_j = -Σ_x s_i s_j w_x (n_i·n_j) λ_i:
 //!
 //! less where both begin or both end at x, more where one goes on from the other, not at all by what is held (w = 0), and both
-//! where both ends are shared. For j = i the sum is w_a + w_b, so λ_i = e_i / (w_a + w_b) leaves no error. These entries of the Gram
-//! matrix J W Jᵀ are constant as long as directions are: taken at once if these stay (section 4.4), else as they are asked for.
+//! where both ends are shared. For j = i the sum is w_a + w_b, so λ_i = e_i / (w_a + w_b) leaves no error.
+//!
+//! Errors are kept in units of what each link may be off by, ε, so that one product changes an error and no other number tells
+//! whether that is too much: e_j -= k_ij e_i with k_ij = Σ s_i s_j w_x (n_i·n_j) ε_i / ((w_a + w_b) ε_j). These are constant as long as
+//! directions are: taken at once if they stay (section 4.4), else as they are asked for.
 
 use nalgebra::Vector3;
 
 use crate::{
     Optimisations,
     link_error::LinkError,
-    links::Links,
+    links::{Beside, Links},
     solvers::{Counts, Meeting, Swept, System},
 };
 
@@ -26,13 +29,18 @@ type V3 = Vector3<f64>;
 #[derive(Default)]
 pub(crate) struct Memory {
     directions: Vec<V3>,
+    /// Of what they may be [-].
     errors: Vec<f64>,
-    /// Since values were last changed.
+    /// What was corrected since values were last changed, of the same.
+    corrected: Vec<f64>,
+    /// ε/(w_a + w_b), 0 for what cannot be corrected.
     pulls: Vec<f64>,
-    /// \[BDB09\] section 4.3: whether it may be off.
-    flags: Vec<bool>,
-    /// Of the Gram matrix, by entry of [`Links`].
-    gram: Vec<f64>,
+    /// 1/ε, 0 for the same.
+    units: Vec<f64>,
+    /// Whether each is off (section 4.3).
+    off: Vec<bool>,
+    /// k, by entry of [`Links`], with the link that it changes.
+    changes: Vec<(u32, f64)>,
 }
 
 impl Memory {
@@ -47,21 +55,33 @@ impl Memory {
         most: u32,
     ) -> Counts {
         let mut counts = Counts::default();
+        self.pulls.clear();
+        self.pulls.extend(links.ends.iter().zip(system.allowed).map(|(ends, allowed)| {
+            let w = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>();
+            if w > 0.0 { allowed / (w + system.softness) } else { 0.0 }
+        }));
+        self.units.clear();
+        let units = self.pulls.iter().zip(system.allowed);
+        self.units.extend(units.map(|(pull, allowed)| if *pull > 0.0 { 1.0 / allowed } else { 0.0 }));
         while counts.iterations < most {
             let moved = meeting.sweep(system);
             self.measure(links, system, error);
             if with.kept_directions {
-                self.gram.clear();
+                let mut changes = std::mem::take(&mut self.changes);
+                changes.clear();
                 for link in 0..links.ends.len() {
-                    let n = self.directions[link];
-                    let entries = links.entries()[links.beside(link)].iter();
-                    self.gram
-                        .extend(entries.map(|other| other.mobility * n.dot(&self.directions[other.link as usize])));
+                    let beside = links.beside(link).iter();
+                    changes.extend(beside.map(|other| (other.link, self.change(link, other))));
                 }
+                self.changes = changes;
             }
             let mut corrections = 0;
             loop {
-                let swept = self.sweep(links, system, with);
+                let swept = if with.skipping {
+                    self.sweep::<true>(links, system, with)
+                } else {
+                    self.sweep::<false>(links, system, with)
+                };
                 counts.add(&swept);
                 corrections += swept.corrections;
                 if swept.corrections == 0 || !with.kept_directions || counts.iterations == most {
@@ -80,62 +100,75 @@ impl Memory {
     fn measure(&mut self, links: &Links, system: &System<'_>, error: &impl LinkError) {
         self.directions.clear();
         self.errors.clear();
-        self.flags.clear();
-        self.pulls.clear();
-        self.pulls.resize(links.ends.len(), 0.0);
+        self.corrected.clear();
+        self.corrected.resize(links.ends.len(), 0.0);
+        self.off.clear();
         for (link, ends) in links.ends.iter().enumerate() {
             let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
+            let e = e * self.units[link];
             self.directions.push(n);
             self.errors.push(e);
-            self.flags.push(system.is_off(link, e));
+            self.off.push(is_off(system, link, e));
         }
     }
 
-    /// All links once.
-    fn sweep(&mut self, links: &Links, system: &mut System<'_>, with: Optimisations) -> Swept {
+    /// k of a link and one beside it.
+    fn change(&self, link: usize, other: &Beside) -> f64 {
+        let k = other.link as usize;
+        let both = self.directions[link].dot(&self.directions[k]);
+        other.mobility * both * self.pulls[link] * self.units[k]
+    }
+
+    /// All links once; by flags, those that are off.
+    fn sweep<const FLAGS: bool>(&mut self, links: &Links, system: &System<'_>, with: Optimisations) -> Swept {
         let mut swept = Swept::default();
-        for (link, ends) in links.ends.iter().enumerate() {
-            if with.skipping && !self.flags[link] {
-                continue;
-            }
-            swept.visits += 1;
-            let e = self.errors[link];
-            let [i, j] = ends.map(|k| k as usize);
-            let w = system.w[i] + system.w[j];
-            if w == 0.0 || !with.skipping && !system.is_off(link, e) {
-                self.flags[link] = false;
-                continue;
-            }
-            let pull = e / (w + system.softness);
-            self.pulls[link] += pull;
-            self.errors[link] = 0.0;
-            self.flags[link] = false;
-            swept.corrections += 1;
-            let n = self.directions[link];
-            for entry in links.beside(link) {
-                let other = links.entries()[entry];
-                let k = other.link as usize;
-                // Where directions are taken anew after the sweep, so are errors: only those that are still to come in it count.
-                let change = if with.kept_directions {
-                    self.gram[entry]
-                } else if k > link {
-                    other.mobility * n.dot(&self.directions[k])
-                } else {
-                    continue;
-                };
-                self.errors[k] -= change * pull;
-                if with.skipping {
-                    self.flags[k] = system.is_off(k, self.errors[k]);
-                }
+        for link in 0..links.ends.len() {
+            if FLAGS && self.off[link] || !FLAGS && is_off(system, link, self.errors[link]) {
+                self.correct_link::<FLAGS>(link, links, system, with);
+                swept.corrections += 1;
             }
         }
+        swept.visits = if FLAGS { swept.corrections } else { links.ends.len() as u32 };
         swept
     }
 
-    /// Pulls become values.
+    fn correct_link<const FLAGS: bool>(
+        &mut self,
+        link: usize,
+        links: &Links,
+        system: &System<'_>,
+        with: Optimisations,
+    ) {
+        let e = std::mem::replace(&mut self.errors[link], 0.0);
+        self.corrected[link] += e;
+        self.off[link] = false;
+        if with.kept_directions {
+            let Self { errors, off, changes, .. } = self;
+            for &(other, change) in &changes[links.range(link)] {
+                let error = &mut errors[other as usize];
+                *error -= change * e;
+                if FLAGS {
+                    off[other as usize] = is_off(system, other as usize, *error);
+                }
+            }
+            return;
+        }
+        // Directions are taken anew after the sweep, and with them errors: only what is still to come in it counts.
+        let beside = links.beside(link);
+        let ahead = beside.partition_point(|other| other.link as usize <= link);
+        for other in &beside[ahead..] {
+            let k = other.link as usize;
+            self.errors[k] -= self.change(link, other) * e;
+            if FLAGS {
+                self.off[k] = is_off(system, k, self.errors[k]);
+            }
+        }
+    }
+
+    /// Corrections become values.
     fn apply(&mut self, links: &Links, system: &mut System<'_>) {
         for (link, ends) in links.ends.iter().enumerate() {
-            let pull = self.pulls[link];
+            let pull = self.pulls[link] * self.corrected[link];
             if pull != 0.0 {
                 let impulse = pull * self.directions[link];
                 system.pulls[link] += pull;
@@ -144,4 +177,10 @@ impl Memory {
             }
         }
     }
+}
+
+/// Whether a link has to be corrected at such an error, of what it may be.
+fn is_off(system: &System<'_>, link: usize, error: f64) -> bool {
+    // Without a branch, which could not be foretold.
+    (error.abs() > 1.0) & !system.is_slack(link, error)
 }

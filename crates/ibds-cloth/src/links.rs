@@ -1,5 +1,7 @@
 //! Which links share a particle.
 
+use std::ops::Range;
+
 use crate::net::Net;
 
 /// All links, and beside each those that share a particle with it.
@@ -40,12 +42,13 @@ impl Links {
         links
     }
 
-    /// Entries of a link, in order.
-    pub fn beside(&self, link: usize) -> std::ops::Range<usize> {
+    /// Where entries of a link are, in order.
+    pub fn range(&self, link: usize) -> Range<usize> {
         self.first[link] as usize..self.first[link + 1] as usize
     }
 
-    pub fn entries(&self) -> &[Beside] {
-        &self.beside
+    /// Links beside one, in order.
+    pub fn beside(&self, link: usize) -> &[Beside] {
+        &self.beside[self.range(link)]
     }
 }

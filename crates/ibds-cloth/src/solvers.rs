@@ -32,12 +32,7 @@ pub(crate) struct System<'a> {
 impl System<'_> {
     /// Whether a link does nothing at such an error.
     pub fn is_slack(&self, link: usize, error: f64) -> bool {
-        self.rope[link] && error <= 0.0
-    }
-
-    /// Whether a link has to be corrected at such an error.
-    pub fn is_off(&self, link: usize, error: f64) -> bool {
-        error.abs() > self.allowed[link] && !self.is_slack(link, error)
+        self.rope[link] & (error <= 0.0)
     }
 
     /// The direction of a link, and how much too far apart its values are for what it pulls.
