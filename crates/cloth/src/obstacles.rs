@@ -76,7 +76,7 @@ impl Obstacles {
             let impulse = Wrench { linear: impulse.into(), angular: arm.cross(&impulse).into() };
             reactions.push(reaction(0, impulse));
         } else {
-            for (&v, c) in touch.pair.vertices.iter().zip(touch.weights) {
+            for (&v, c) in touch.pair.vertices.iter().zip(touch.weights).filter(|(_, c)| *c != 0.0) {
                 if let Some([_, carrier]) = contacts.owner_of(v) {
                     reactions.push(reaction(carrier, Wrench::force(c * touch.impulse)));
                 }

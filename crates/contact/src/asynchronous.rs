@@ -74,7 +74,7 @@ impl Contacts {
             impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
         };
         let n = near.offset.try_normalize(0.0)?;
-        let least = asked(&meeting, &near, x, &n, (PARTING[1] * dt).min(PARTING[0]));
+        let least = asked(&meeting, &near.weights, x, &n, (PARTING[1] * dt).min(PARTING[0]));
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

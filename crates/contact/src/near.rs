@@ -46,14 +46,14 @@ impl Contacts {
         out: &mut Vec<Near>,
     ) -> Result<(), ContactError> {
         let state = self.look_around(state, step, end)?;
-        self.collect_near(&state, step.dt, 1.0);
+        self.collect_near(&state, step.dt);
         out.clear();
         out.extend(self.work.contacts.iter().map(|contact| Near {
             pair: contact.pair,
             obstacle: contact.obstacle,
             weights: contact.weights,
             normal: contact.n,
-            gap: -contact.least,
+            gap: self.gap(contact),
             thickness: self.meeting(contact.obstacle).thickness,
             drift: contact.drift,
             friction: contact.friction,
@@ -74,8 +74,8 @@ impl Contacts {
         Ok(state)
     }
 
-    /// Contacts of what is near at the begin, one a place, which ask for `part` of what is lacking of the thickness.
-    pub(crate) fn collect_near(&mut self, state: &State, dt: f64, part: f64) {
+    /// Contacts of what is near at the begin, one a place.
+    pub(crate) fn collect_near(&mut self, state: &State, dt: f64) {
         let mut contacts = std::mem::take(&mut self.work.contacts);
         contacts.clear();
         for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
@@ -87,9 +87,7 @@ impl Contacts {
                 && !self.is_tangled(pair)
                 && self.is_nearest(pair, near)
             {
-                let contact = self.contact(*pair, obstacle, &meeting, near, dt);
-                let asked = |n: &V3| asked(&meeting, near, &pair.vertices.map(|v| self.work.x[v as usize]), n, part);
-                contacts.extend(contact.map(|contact| Contact { least: asked(&contact.n), ..contact }));
+                contacts.extend(self.contact(*pair, obstacle, &meeting, near, dt));
             }
         }
         self.work.contacts = contacts;
@@ -137,6 +135,11 @@ impl Contacts {
             }
             _ => true,
         }
+    }
+
+    fn gap(&self, contact: &Contact) -> f64 {
+        let x = contact.pair.vertices.map(|v| self.work.x[v as usize]);
+        -asked(&self.meeting(contact.obstacle), &contact.weights, &x, &contact.n, 1.0)
     }
 
     /// Of a vertex numbered on from the surface's: its obstacle, and its number there.

@@ -6,7 +6,9 @@
 //!
 //!   n·Σ c (y - x) + n·drift >= b
 //!
-//! for places y at the end, x at the begin: the sweeps of `respond.rs`, with Σ c x taken into the drift.
+//! for places y at the end, x at the begin: the sweeps of `respond.rs`, with Σ c x taken into the drift. Linear momentum is kept;
+//! angular momentum between cloth and cloth but for friction's offset by the thickness, which [`Contacts::resolve`] cancels and
+//! these do not.
 
 use nalgebra::Vector3;
 
@@ -64,7 +66,7 @@ impl Pushes {
             drift: (contact.drift + contact.place(begin)) / dt,
             least: 0.0,
             push: 0.0,
-            most: f64::INFINITY,
+            most: contact.most / dt,
             drag: V3::zeros(),
             ..contact.clone()
         }));
@@ -101,7 +103,7 @@ impl Contacts {
     ) -> Result<(), ContactError> {
         let state = self.look_around(state, step, end)?;
         self.ask_for(1.0, step.dt);
-        self.collect_near(&state, step.dt, self.work.parting);
+        self.collect_near(&state, step.dt);
         pushes.contacts.clear();
         self.move_to(pushes, step.begin);
         Ok(())

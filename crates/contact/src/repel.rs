@@ -54,7 +54,7 @@ impl Contacts {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
         let n = self.direction(&pair, near, obstacle)?;
-        let least = asked(meeting, near, &x, &n, work.parting);
+        let least = asked(meeting, &near.weights, &x, &n, work.parting);
         let mut contact = Contact {
             pair,
             obstacle,
@@ -132,11 +132,11 @@ impl Contacts {
     }
 }
 
-/// How far the features of a pair with such nearest points, at the begin or at an impact, have to move along `n` at least:
+/// How far the features of a pair with such weights of vertices, at the begin or at an impact, have to move along `n` at least:
 /// `part` of what they lack of the thickness.
-pub(crate) fn asked(meeting: &Meeting, near: &Nearest, x: &[V3; 4], n: &V3, part: f64) -> f64 {
+pub(crate) fn asked(meeting: &Meeting, weights: &[f64; 4], x: &[V3; 4], n: &V3, part: f64) -> f64 {
     // How far apart the same places are along n at the begin.
-    let apart: f64 = (0..4).map(|k| near.weights[k] * x[k].dot(n)).sum::<f64>() - meeting.radius;
+    let apart: f64 = (0..4).map(|k| weights[k] * x[k].dot(n)).sum::<f64>() - meeting.radius;
     let lacking = meeting.thickness - apart;
     if lacking < 0.0 { lacking } else { part * lacking.min(meeting.thickness) }
 }

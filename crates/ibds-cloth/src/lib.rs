@@ -27,10 +27,10 @@
 //!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Parameters::compliance`] gives links a stiffness, and
 //!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
-//! - Only the last part of a step goes to the tolerance; those before are swept once.
+//! - In parts of a step before the last, links are swept once where that finds none off by more than it may be.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
-//!   [`partita_contact`] has the last word: nothing passes through anything. What that changes can leave links longer than they
-//!   may be, which the step's outcome says.
+//!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can
+//!   leave links longer than they may be, which the step's outcome says.
 
 mod anticipation;
 mod gauss_seidel;

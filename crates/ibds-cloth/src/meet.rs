@@ -37,8 +37,9 @@ impl IbdsCloth {
         motions: &[Option<Motion>],
         is_first: bool,
     ) -> Result<usize, SimulatorError> {
-        let Work { contacts: Some(contacts), obstacles, next, inverse_masses, places, pushes, .. } = &mut self.work
-        else {
+        let Work { contacts, obstacles, next, inverse_masses, places, pushes, .. } = &mut self.work;
+        let Some(contacts) = contacts else {
+            pushes.clear();
             return Ok(0);
         };
         let paths = obstacles.paths(motions);
@@ -53,9 +54,10 @@ impl IbdsCloth {
 
     /// What contacts in the loops gave, to obstacles and to who holds particles.
     pub(crate) fn book_pushes(&mut self, h: f64, motions: &[Option<Motion>]) {
-        let Work { contacts, obstacles, begin, inverse_masses, pushes, rates, given, reactions, .. } = &mut self.work;
+        let Work { contacts, obstacles, begin, next, inverse_masses, pushes, rates, given, reactions, .. } =
+            &mut self.work;
         let Some(contacts) = contacts else { return };
-        for (pushes, scale) in [(pushes, 1.0 / h), (rates, 1.0)] {
+        for (pushes, scale, places) in [(pushes, 1.0 / h, begin), (rates, 1.0, &mut next.positions)] {
             for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
                 let touch = Touch { impulse: scale * touch.impulse, ..touch };
                 for (k, c) in touch.pair.parts(touch.weights, given.len()) {
@@ -63,7 +65,7 @@ impl IbdsCloth {
                         given[k] += c * touch.impulse;
                     }
                 }
-                obstacles.book(&touch, begin, motions, contacts, reactions);
+                obstacles.book(&touch, places, motions, contacts, reactions);
             }
         }
     }

@@ -62,14 +62,15 @@ pub struct Parameters {
     /// From 1e-12 to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
     /// How much longer links get by each newton that they pull with; what `extensibility` allows is on top of that. 0 is inextensible:
-    /// what hangs from it or falls on it is then stopped at once, which a body that others move cannot be (`lib.rs`) `[m/N]`. Default 0.
+    /// what hangs from it or falls on it is then stopped at once, which a body that others move cannot be (`lib.rs`). The velocity loop
+    /// takes out what such links do not yet give way to, so with it they do not swing `[m/N]`. Default 0.
     pub compliance: f64,
     /// How fast links may still grow or shrink at the end of a step; none leaves the velocity loop out (\[BDB09\] section 3.2)
     /// `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
     /// Default [`Solver::Paths`].
     pub solver: Solver,
-    /// Sweeps of each loop after which it stops anyway, at least 1; the step's outcome is `StoppedAt` then (\[BBD09\] section
+    /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the step's outcome is `StoppedAt` then (\[BBD09\] section
     /// 3.5). Default 100.
     pub max_iterations: u32,
     /// Parts of a step, at least 1. Default 1.

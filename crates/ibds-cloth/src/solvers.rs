@@ -129,18 +129,19 @@ impl Solvers {
         Self { links, gauss_seidel, anticipation: Default::default(), paths, rows }
     }
 
-    /// Sweeps contacts and links until both find nothing to correct.
+    /// Sweeps contacts and links until both find nothing to correct, or `most` times. In a part of a step before the last, paths are
+    /// swept once where that finds no link off by more than it may be.
     pub fn correct(
         &mut self,
         system: &mut System<'_>,
         error: &impl LinkError,
         mut meeting: Meeting<'_>,
         solver: Solver,
-        most: u32,
+        (most, is_last): (u32, bool),
     ) -> Ended {
         let Self { links, gauss_seidel, anticipation, .. } = self;
         let counts = match solver {
-            Solver::Paths => return self.correct_paths(system, error, meeting, most),
+            Solver::Paths => return self.correct_paths(system, error, meeting, (most, is_last)),
             Solver::GaussSeidel(with) if with.anticipation => {
                 anticipation.correct(links, system, error, &mut meeting, with, most)
             }
@@ -156,7 +157,7 @@ impl Solvers {
         system: &mut System<'_>,
         error: &impl LinkError,
         mut meeting: Meeting<'_>,
-        most: u32,
+        (most, is_last): (u32, bool),
     ) -> Ended {
         let mut counts = Counts::default();
         while counts.iterations < most {
@@ -164,7 +165,8 @@ impl Solvers {
             let leave = if counts.iterations == 0 { 0.0 } else { 1.0 };
             let swept = self.paths.sweep(system, error, leave, &mut self.rows);
             counts.add(&swept);
-            if swept.corrections == 0 && moved <= meeting.enough {
+            let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
+            if is_right && moved <= meeting.enough {
                 return Ended { counts, worst: swept.worst };
             }
         }

@@ -168,7 +168,7 @@ impl IbdsCloth {
         self.work.pulls.clear();
         self.work.pulls.resize(self.rest.len(), 0.0);
         let softness = self.softness(h);
-        let (rounds, most) = if is_last { (ROUNDS, self.parameters.max_iterations) } else { (2, 1) };
+        let most = self.parameters.max_iterations;
         let mut round = 1;
         loop {
             let Work { solvers, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
@@ -176,9 +176,9 @@ impl IbdsCloth {
             let mut system = System { y: places, w: inverse_masses, taken, rope, allowed, pulls, softness };
             let meeting = Meeting { pushes, enough: CLOSE * self.parameters.thickness };
             let lengths = Lengths { rest: &self.rest };
-            let ended = solvers.correct(&mut system, &lengths, meeting, self.parameters.solver, most);
+            let ended = solvers.correct(&mut system, &lengths, meeting, self.parameters.solver, (most, is_last));
             self.work.counts.join(&ended.counts);
-            if round == rounds || self.find_pushes(h, motions, false)? == 0 {
+            if round == ROUNDS || self.find_pushes(h, motions, false)? == 0 {
                 return Ok(ended.worst);
             }
             round += 1;
@@ -229,7 +229,7 @@ impl IbdsCloth {
         let y = &mut next.velocities;
         let (rope, softness) = (&self.rope, 0.0);
         let mut system = System { y, w: inverse_masses, taken: given, rope, allowed, pulls, softness };
-        let most = if is_last { max_iterations } else { 1 };
+        let most = (max_iterations, is_last);
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(
             &mut system,
@@ -246,14 +246,19 @@ impl IbdsCloth {
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
     fn book_held(&mut self, h: f64) {
-        let Work { next, forces, loads, held, before, taken, given, reactions, .. } = &mut self.work;
+        let Work { next, begin, predicted, forces, loads, held, before, taken, given, reactions, .. } = &mut self.work;
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
         let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
             angular += x.cross(&impulse);
         };
-        for ((x, force), load) in next.positions.iter().zip(&*forces).zip(&*loads) {
-            external(x, h * (force - load));
+        for (k, (force, load)) in forces.iter().zip(&*loads).enumerate() {
+            // Where the change of m x × v is the moment of the force.
+            let place = match self.parameters.integrator {
+                Integrator::SymplecticEuler => begin[k],
+                Integrator::Parabola => 0.5 * (begin[k] + predicted[k]),
+            };
+            external(&place, h * (force - load));
         }
         for (&Held { vertex: k, position, velocity, guide }, before) in held.iter().zip(&*before) {
             let links = taken[k] / h + given[k];

@@ -105,6 +105,106 @@ fn cloth_hangs_over_a_ball() {
     assert!(stopped < 30, "{stopped} steps stopped");
 }
 
+/// The same in eight parts a step to 0.3 %: what parts before the last left would be taken out at once by the last. No step gives more
+/// than links of length d do that go from too long by ε to too short by it in a part, all at once: with 2 ε d/h.
+#[test]
+fn parts_of_a_step_give_no_energy() {
+    let mesh = flat(12, 0.6, 0.22);
+    let mut cloth = IbdsCloth::new("sheet", Net::sheet(&mesh, 0.2).unwrap()).unwrap().substeps(8).extensibility(3e-3);
+    cloth.follow(vec![obstacle(&Mesh::ball(0.2, 3).unwrap(), 0.5)]).unwrap();
+    let energy = |cloth: &IbdsCloth| cloth.ledger().map(|ledger| ledger.kinetic + ledger.potential).unwrap();
+    let most = 0.5 * 0.072 * (2.0 * 3e-3 * 0.05 / (DT / 8.0)).powi(2);
+    let mut before = energy(&cloth);
+    for k in 0..150 {
+        step(&mut cloth, V3::zeros());
+        let now = energy(&cloth);
+        assert!(now < before + most, "step {k}: {now} J after {before} J");
+        before = now;
+    }
+}
+
+/// A floor that moves takes the sheet on it along at its speed, as fast as friction can: v = μ g t.
+#[test]
+fn a_floor_that_moves_takes_cloth_along() {
+    for velocity_tolerance in [None, Some(1e-3)] {
+        let mut cloth = IbdsCloth::new("sheet", Net::sheet(&flat(6, 0.3, 6e-4), 0.2).unwrap()).unwrap();
+        cloth = cloth.velocity_tolerance(velocity_tolerance);
+        cloth.follow(vec![obstacle(&Mesh::cuboid([6.0, 0.2, 2.0]).unwrap(), 0.3)]).unwrap();
+        let speed = [0.5, 0.0, 0.0];
+        for k in 0..60 {
+            let at = |k: u32| Arc::new([HandleState::point([0.5 * DT * f64::from(k), -0.1, 0.0], speed)]);
+            let motion = Motion { begin: at(k), end: at(k + 1) };
+            cloth.step(DT, &Inputs { motions: vec![Some(motion)], ..Inputs::default() }).unwrap();
+            let mean = cloth.velocities().iter().map(|v| v.x).sum::<f64>() / cloth.velocities().len() as f64;
+            let expected = (0.3 * G * DT * f64::from(k + 1)).min(0.5);
+            // It begins to be pressed a step late.
+            assert!((mean - expected).abs() < 1.5 * 0.3 * G * DT, "step {k}: {mean} m/s for {expected} m/s");
+        }
+    }
+}
+
+/// A rope that falls across a bar thinner than its links hangs over it.
+#[test]
+fn a_rope_hangs_over_a_bar() {
+    let net = Net::chain([-0.5, 0.1, 0.03], [0.5, 0.1, 0.03], 9, 0.1).unwrap();
+    let mut rope = IbdsCloth::new("rope", net).unwrap();
+    rope.follow(vec![obstacle(&Mesh::cuboid([0.04, 0.04, 1.0]).unwrap(), 0.8)]).unwrap();
+    (0..100).for_each(|_| drop(step(&mut rope, V3::zeros())));
+    let [low, high] = [f64::min, f64::max].map(|of| rope.positions().iter().map(|x| x.y).reduce(of).unwrap());
+    assert!(low > -0.6 && low < -0.2 && high > 0.015, "from {low} m to {high} m");
+}
+
+/// Without self-contact layers fall through each other; and what pushed them before is forgotten.
+#[test]
+fn layers_pass_without_self_contact() {
+    let layers = |self_contact: bool| {
+        let (below, above) = (flat(3, 0.2, 0.0), flat(2, 0.1, 0.9e-3));
+        let held: Vec<u32> = (0..below.vertices().len() as u32).collect();
+        let vertices: Vec<[f64; 3]> = below.positions().into_iter().chain(above.positions()).collect();
+        let first = held.len() as u32;
+        let above = above.triangles().iter().map(|t| t.map(|v| v + first));
+        let triangles: Vec<[u32; 3]> = below.triangles().iter().copied().chain(above).collect();
+        let net = Net::sheet(&Mesh::new(&vertices, &triangles).unwrap(), 0.2).unwrap();
+        let mut cloth = IbdsCloth::new("layers", net).unwrap();
+        cloth.pin(&held).unwrap();
+        cloth.self_contact(self_contact)
+    };
+    let fall = |cloth: &mut IbdsCloth| {
+        (0..20).for_each(|_| drop(cloth.step(DT, Inputs::NONE).unwrap()));
+        cloth.positions().last().unwrap().y
+    };
+    assert!(fall(&mut layers(false)) < -0.19);
+    let mut cloth = layers(true);
+    let lies = fall(&mut cloth);
+    assert!((0.5e-3..1.1e-3).contains(&lies), "{lies} m");
+    let falls = fall(&mut cloth.self_contact(false));
+    assert!(falls < -0.19, "{falls} m");
+}
+
+/// What meets an obstacle with restitution leaves with that much of its speed, wherever in a step it gets there.
+#[test]
+fn restitution_is_kept() {
+    for (thickness, dt) in [(1e-3, 1e-2), (5e-3, 2e-3), (2e-2, 1e-2), (2e-2, 1e-3)] {
+        for height in [0.03, 0.033, 0.036] {
+            let mesh = flat(3, 0.3, height);
+            let mut cloth = IbdsCloth::new("sheet", Net::sheet(&mesh, 0.2).unwrap()).unwrap().thickness(thickness);
+            cloth = cloth.gravity([0.0; 3]).with_velocities(&vec![[0.0, -1.0, 0.0]; mesh.vertices().len()]).unwrap();
+            let floor = match obstacle(&Mesh::cuboid([2.0, 0.2, 2.0]).unwrap(), 0.0) {
+                Guide::Obstacle { surface, friction, thickness, except, .. } => {
+                    Guide::Obstacle { surface, friction, restitution: 0.8, thickness, except }
+                }
+                attachment => attachment,
+            };
+            cloth.follow(vec![floor]).unwrap();
+            let inputs = Inputs { motions: vec![Some(still(V3::y() * -0.1))], ..Inputs::default() };
+            (0..(0.06 / dt) as u32).for_each(|_| drop(cloth.step(dt, &inputs).unwrap()));
+            for v in cloth.velocities() {
+                assert!((v.y - 0.8).abs() < 0.01, "{} m/s, {thickness} m, {dt} s, from {height} m", v.y);
+            }
+        }
+    }
+}
+
 /// On a slope of 20 degrees it slides with g (sin - mu cos), or stays where mu is more than the tangent, 0.364 (Coulomb).
 #[test]
 fn cloth_slides_as_coulomb_says() {
