@@ -11,6 +11,9 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
+/// Instead of the bit of a link at a particle that has more links than bits: it is always visited.
+const ALWAYS: u64 = u64::MAX;
+
 /// Memory of the loop.
 #[derive(Default)]
 pub(crate) struct Memory {
@@ -24,9 +27,11 @@ pub(crate) struct Memory {
 impl Memory {
     pub fn new(links: &Links, particles: usize) -> Self {
         let mut count = vec![0_u32; particles];
+        links.ends.iter().flatten().for_each(|&k| count[k as usize] += 1);
+        let is_crowded: Vec<bool> = count.iter().map(|count| *count > 64).collect();
         let mut bit = |k: u32| {
-            count[k as usize] += 1;
-            1_u64 << ((count[k as usize] - 1) % 64)
+            count[k as usize] -= 1;
+            if is_crowded[k as usize] { ALWAYS } else { 1 << count[k as usize] }
         };
         let bits = links.ends.iter().map(|ends| ends.map(&mut bit)).collect();
         Self { directions: vec![], masks: vec![], bits }
@@ -99,8 +104,8 @@ impl Memory {
             swept.worst = swept.worst.max(of_allowed);
             let w = system.w[i] + system.w[j];
             if of_allowed <= 1.0 || w == 0.0 {
-                self.masks[i] &= !bit_i;
-                self.masks[j] &= !bit_j;
+                self.be_right(i, bit_i);
+                self.be_right(j, bit_j);
                 continue;
             }
             // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
@@ -112,9 +117,15 @@ impl Memory {
             swept.corrections += 1;
             for (k, bit) in [(i, bit_i), (j, bit_j)] {
                 self.masks[k] = if system.w[k] > 0.0 { u64::MAX } else { self.masks[k] };
-                self.masks[k] &= !bit;
+                self.be_right(k, bit);
             }
         }
         swept
+    }
+
+    fn be_right(&mut self, particle: usize, bit: u64) {
+        if bit != ALWAYS {
+            self.masks[particle] &= !bit;
+        }
     }
 }

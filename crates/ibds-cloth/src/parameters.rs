@@ -36,7 +36,7 @@ pub struct Optimisations {
     /// Errors are not measured anew but changed by what corrects other links (section 4.2).
     pub anticipation: bool,
     /// Links that are as they may be are not visited until one that shares a particle is corrected (section 4.3): by flags of links with
-    /// anticipation, else by 64 bits of particles, more links of which share a bit.
+    /// anticipation, else by 64 bits of particles; those of a particle with more are always visited.
     pub skipping: bool,
     /// Directions stay until all links are as they may be along them, and are then taken anew until all are so at once (section 4.4).
     pub kept_directions: bool,
@@ -70,8 +70,8 @@ pub struct Parameters {
     pub velocity_tolerance: Option<f64>,
     /// Default [`Solver::Paths`].
     pub solver: Solver,
-    /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the step's outcome is `StoppedAt` then (\[BBD09\] section
-    /// 3.5). Default 100.
+    /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
+    /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.
     pub max_iterations: u32,
     /// Parts of a step, at least 1. Default 1.
     pub substeps: u32,

@@ -92,6 +92,27 @@ fn skipping_changes_no_bit() {
     }
 }
 
+/// Nor does it where a particle has more links than bits.
+#[test]
+fn skipping_changes_no_bit_of_a_star() {
+    let places: Vec<[f64; 3]> = std::iter::once([0.0; 3])
+        .chain((0..100).map(|k| [f64::from(k).cos(), f64::from(k).sin(), 0.01 * f64::from(k)]))
+        .collect();
+    let rim = (1..100).map(|k| [k, k + 1]);
+    let net = Net::new(&places, &[0.01; 101]).unwrap().bars((1..=100).map(|k| [0, k])).unwrap().ropes(rim).unwrap();
+    let velocities: Vec<[f64; 3]> = (0..101).map(|k| [f64::from(k * k).sin(), f64::from(3 * k).cos(), 0.5]).collect();
+    let after = |skipping: bool| {
+        let mut star = IbdsCloth::new("star", net.clone()).unwrap().with_velocities(&velocities).unwrap();
+        star = star.solver(Solver::GaussSeidel(Optimisations { skipping, ..NONE })).extensibility(1e-4);
+        star = star.max_iterations(100_000);
+        assert_eq!(star.step(H, Inputs::NONE).unwrap().outcome, Outcome::Converged);
+        (star.positions().to_vec(), star.counts().visits)
+    };
+    let [(x, all), (y, fewer)] = [false, true].map(after);
+    assert_eq!(x, y);
+    assert!(fewer <= all);
+}
+
 /// An error that is anticipated is the one that would be measured: the same places to 1e-9 m as from the loop above, or as from one with
 /// directions that stay.
 #[test]
