@@ -71,7 +71,7 @@ impl Memory {
                 changes.clear();
                 for link in 0..links.ends.len() {
                     let beside = links.beside(link).iter();
-                    changes.extend(beside.map(|other| (other.link, self.change(link, other))));
+                    changes.extend(beside.map(|other| (other.link, self.change(system, link, other))));
                 }
                 self.changes = changes;
             }
@@ -113,10 +113,10 @@ impl Memory {
     }
 
     /// k of a link and one beside it.
-    fn change(&self, link: usize, other: &Beside) -> f64 {
+    fn change(&self, system: &System<'_>, link: usize, other: &Beside) -> f64 {
         let k = other.link as usize;
         let both = self.directions[link].dot(&self.directions[k]);
-        other.mobility * both * self.pulls[link] * self.units[k]
+        other.sign * system.w[other.particle as usize] * both * self.pulls[link] * self.units[k]
     }
 
     /// All links once; by flags, those that are off.
@@ -158,7 +158,7 @@ impl Memory {
         let ahead = beside.partition_point(|other| other.link as usize <= link);
         for other in &beside[ahead..] {
             let k = other.link as usize;
-            self.errors[k] -= self.change(link, other) * e;
+            self.errors[k] -= self.change(system, link, other) * e;
             if FLAGS {
                 self.off[k] = is_off(system, k, self.errors[k]);
             }

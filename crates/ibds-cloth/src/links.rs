@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::net::Net;
 
-/// All links, and beside each those that share a particle with it.
+/// All links, and beside each those that share a particle with it, once somebody asks for these: a particle of m links has m² of them.
 #[derive(Default)]
 pub(crate) struct Links {
     pub ends: Vec<[u32; 2]>,
@@ -17,29 +17,38 @@ pub(crate) struct Links {
 #[derive(Clone, Copy)]
 pub(crate) struct Beside {
     pub link: u32,
-    /// By how much it shortens when the other one is given an impulse along the same direction: the inverse mass of what they share,
-    /// less than 0 where one begins and the other ends there `[1/kg]`.
-    pub mobility: f64,
+    /// What they share, and -1 where one begins and the other ends there, else 1.
+    pub particle: u32,
+    pub sign: f64,
 }
 
 impl Links {
-    pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
-        let at = net.links_at();
-        let mut links = Self { ends: net.links.iter().map(|link| link.particles).collect(), ..Self::default() };
-        for (k, ends) in links.ends.iter().enumerate() {
-            links.first.push(links.beside.len() as u32);
-            let begin = links.beside.len();
-            for &end in ends.iter().filter(|&&end| !is_held(end)) {
-                let w = 1.0 / net.masses[end as usize];
-                for &other in at[end as usize].iter().filter(|&&other| other as usize != k) {
-                    let same = (ends[0] == end) == (links.ends[other as usize][0] == end);
-                    links.beside.push(Beside { link: other, mobility: if same { w } else { -w } });
+    pub fn new(net: &Net) -> Self {
+        Self { ends: net.links.iter().map(|link| link.particles).collect(), ..Self::default() }
+    }
+
+    /// Finds what is beside each link, if that is not known.
+    pub fn find_beside(&mut self) {
+        if !self.first.is_empty() {
+            return;
+        }
+        let particles = self.ends.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        let mut at = vec![vec![]; particles];
+        for (link, ends) in self.ends.iter().enumerate() {
+            ends.iter().for_each(|&k| at[k as usize].push(link as u32));
+        }
+        for (k, ends) in self.ends.iter().enumerate() {
+            self.first.push(self.beside.len() as u32);
+            let begin = self.beside.len();
+            for &particle in ends {
+                for &link in at[particle as usize].iter().filter(|&&link| link as usize != k) {
+                    let same = (ends[0] == particle) == (self.ends[link as usize][0] == particle);
+                    self.beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
                 }
             }
-            links.beside[begin..].sort_by_key(|beside| beside.link);
+            self.beside[begin..].sort_by_key(|beside| beside.link);
         }
-        links.first.push(links.beside.len() as u32);
-        links
+        self.first.push(self.beside.len() as u32);
     }
 
     /// Where entries of a link are, in order.

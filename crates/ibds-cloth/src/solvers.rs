@@ -121,8 +121,8 @@ pub(crate) struct Solvers {
 
 impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
-        let paths = Paths::new(net, &is_held);
-        let links = Links::new(net, &is_held);
+        let paths = Paths::new(net, is_held);
+        let links = Links::new(net);
         let mut rows = Rows::default();
         rows.resize(paths.longest());
         let gauss_seidel = gauss_seidel::Memory::new(&links, net.masses.len());
@@ -143,6 +143,7 @@ impl Solvers {
         let counts = match solver {
             Solver::Paths => return self.correct_paths(system, error, meeting, (most, is_last)),
             Solver::GaussSeidel(with) if with.anticipation => {
+                links.find_beside();
                 anticipation.correct(links, system, error, &mut meeting, with, most)
             }
             Solver::GaussSeidel(with) => gauss_seidel.correct(links, system, error, &mut meeting, with, most),
