@@ -2,8 +2,10 @@
 
 #[path = "../../implicit-cloth/tests/common/mod.rs"]
 mod common;
+#[path = "../../implicit-cloth/tests/sheets/mod.rs"]
+mod sheets;
 
-use std::{f64::consts::FRAC_PI_2, sync::Arc};
+use std::sync::Arc;
 
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_contact::crossings;
@@ -12,19 +14,12 @@ use partita_mesh::Mesh;
 use partita_simulator::{Guide, HandleState, Inputs, Motion, Outcome, Simulator, StepReport};
 
 use common::obstacle;
+use sheets::{falling_on_another, flat, given_by_carriers};
 
 type V3 = Vector3<f64>;
 
 const DT: f64 = 0.01;
 const G: f64 = 9.81;
-
-/// A level sheet with its middle so high above the origin.
-fn flat(cells: u32, size: f64, height: f64) -> Mesh {
-    let mesh = Mesh::grid([cells; 2], [size; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-    let [low, high] = mesh.bounds();
-    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
-    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
-}
 
 fn still(at: V3) -> Motion {
     let state = HandleState::point(at, [0.0; 3]);
@@ -262,34 +257,16 @@ fn cloth_slides_as_coulomb_says() {
 /// both together gain the momentum that pins, carriers and gravity give, to rounding, in every step.
 #[test]
 fn who_holds_cloth_feels_what_falls_on_it() {
-    let (below, above) = (flat(1, 0.1, 0.0), flat(4, 0.2, 0.005));
-    let held = below.vertices().len() as u32;
-    let vertices: Vec<[f64; 3]> = below.positions().into_iter().chain(above.positions()).collect();
-    let mut triangles = below.triangles().to_vec();
-    triangles.extend(above.triangles().iter().map(|t| t.map(|v| v + held)));
-    let velocities: Vec<[f64; 3]> =
-        (0..vertices.len()).map(|v| if v < held as usize { [0.0; 3] } else { [0.1, -1.0, 0.0] }).collect();
-    let net = Net::sheet(&Mesh::new(&vertices, &triangles).unwrap(), 0.2).unwrap();
+    let (mesh, velocities) = falling_on_another();
+    let net = Net::sheet(&mesh, 0.2).unwrap();
     let mut cloth = IbdsCloth::new("both", net).unwrap().with_velocities(&velocities).unwrap();
     cloth = cloth.velocity_tolerance(Some(0.01));
     cloth.pin(&[0, 1]).unwrap();
     let carried = [2, 3];
     cloth.follow(carried.map(|v| Guide::Attachment { own: cloth.particle(v) }).to_vec()).unwrap();
-    let motions = carried.map(|v| Some(still(V3::from(vertices[v as usize])))).to_vec();
+    let motions = carried.map(|v| Some(still(mesh.vertices()[v as usize]))).to_vec();
     let inputs = Inputs { motions, ..Inputs::default() };
-    let mass = cloth.net().masses().iter().sum::<f64>();
-    let mut given = V3::zeros();
-    for step in 0..30 {
-        let before = cloth.ledger().unwrap();
-        let report = cloth.step(DT, &inputs).unwrap();
-        let now = cloth.ledger().unwrap();
-        let [gained, external] =
-            [(before.momentum, now.momentum), (before.external.unwrap().linear, now.external.unwrap().linear)]
-                .map(|(before, now)| V3::from(now) - V3::from(before));
-        let taken: V3 = report.reactions.iter().map(|reaction| V3::from(reaction.impulse.linear)).sum();
-        assert!((gained - external + taken).norm() < 1e-13 * mass, "step {step}: {}", gained - external + taken);
-        given -= taken;
-    }
+    let given = given_by_carriers(&mut cloth, DT, &inputs);
     // The carriers bore some of it.
-    assert!(given.y > 0.05 * mass, "{given}");
+    assert!(given.y > 0.05 * cloth.ledger().unwrap().mass, "{given}");
 }

@@ -1,6 +1,7 @@
 //! Cloth on obstacles: what it rests on feels its weight, friction is Coulomb's, it comes to rest.
 
 mod common;
+mod sheets;
 
 use std::{f64::consts::FRAC_PI_2, sync::Arc};
 
@@ -10,19 +11,12 @@ use partita_mesh::Mesh;
 use partita_simulator::{Guide, HandleId, HandleState, Inputs, Motion, Simulator, StepReport};
 
 use common::obstacle;
+use sheets::{falling_on_another, flat, given_by_carriers};
 
 type V3 = Vector3<f64>;
 
 const G: f64 = 9.81;
 const DT: f64 = 1.0 / 60.0;
-
-/// A level sheet about the y axis.
-fn flat(cells: u32, size: f64, height: f64) -> Mesh {
-    let mesh = Mesh::grid([cells; 2], [size; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-    let [low, high] = mesh.bounds();
-    let middle = [0, 1, 2].map(|k| -0.5 * (low[k] + high[k]));
-    mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
-}
 
 fn still(at: V3, turn: UnitQuaternion<f64>) -> Motion {
     let q = turn.coords;
@@ -69,35 +63,17 @@ fn cloth_on_the_floor_comes_to_rest() {
 /// both together gain the momentum that pins, carriers and gravity give, to rounding, in every step.
 #[test]
 fn who_holds_cloth_feels_what_falls_on_it() {
-    let (below, above) = (flat(1, 0.1, 0.0), flat(4, 0.2, 0.005));
-    let held = below.vertices().len() as u32;
-    let vertices: Vec<[f64; 3]> = below.positions().into_iter().chain(above.positions()).collect();
-    let mut triangles = below.triangles().to_vec();
-    triangles.extend(above.triangles().iter().map(|t| t.map(|v| v + held)));
-    let velocities: Vec<[f64; 3]> =
-        (0..vertices.len()).map(|v| if v < held as usize { [0.0; 3] } else { [0.1, -1.0, 0.0] }).collect();
-    let cloth = ImplicitCloth::new("both", Mesh::new(&vertices, &triangles).unwrap(), Fabric::cotton()).unwrap();
+    let (mesh, velocities) = falling_on_another();
+    let cloth = ImplicitCloth::new("both", mesh.clone(), Fabric::cotton()).unwrap();
     let mut cloth = cloth.with_velocities(&velocities).unwrap();
     cloth.pin(&[0, 1]).unwrap();
     let carried = [2, 3];
     cloth.follow(carried.map(|v| Guide::Attachment { own: cloth.vertex(v) }).to_vec()).unwrap();
-    let motions = carried.map(|v| Some(still(V3::from(vertices[v as usize]), UnitQuaternion::identity()))).to_vec();
+    let motions = carried.map(|v| Some(still(mesh.vertices()[v as usize], UnitQuaternion::identity()))).to_vec();
     let inputs = Inputs { motions, ..Inputs::default() };
-    let mass = cloth.masses().iter().sum::<f64>();
-    let mut given = V3::zeros();
-    for step in 0..30 {
-        let before = cloth.ledger().unwrap();
-        let report = cloth.step(DT, &inputs).unwrap();
-        let now = cloth.ledger().unwrap();
-        let [gained, external] =
-            [(before.momentum, now.momentum), (before.external.unwrap().linear, now.external.unwrap().linear)]
-                .map(|(before, now)| V3::from(now) - V3::from(before));
-        let taken: V3 = report.reactions.iter().map(|reaction| V3::from(reaction.impulse.linear)).sum();
-        assert!((gained - external + taken).norm() < 1e-13 * mass, "step {step}: {}", gained - external + taken);
-        given -= taken;
-    }
+    let given = given_by_carriers(&mut cloth, DT, &inputs);
     // The carriers bore some of it.
-    assert!(given.y > 0.05 * mass, "{given}");
+    assert!(given.y > 0.05 * cloth.ledger().unwrap().mass, "{given}");
 }
 
 /// What lands flat on the floor stays there, whichever dissipative scheme takes it there: without restitution it bounces with less than
