@@ -19,6 +19,8 @@
 
 mod contact;
 mod crates;
+mod ibds_figure4;
+mod ibds_scenes;
 mod ibds_table1;
 mod implicit;
 mod overhead;

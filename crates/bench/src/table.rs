@@ -1,6 +1,7 @@
 //! Rows: what was measured, against what, printed as a table and written as JSON lines.
 
 use std::{
+    collections::BTreeMap,
     fs::File,
     io::{self, Write},
     path::PathBuf,
@@ -49,6 +50,9 @@ struct Row<'a> {
     value: Option<f64>,
     unit: &'a str,
     samples: &'a [f64],
+    /// What else is to be known of the case.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    details: BTreeMap<&'a str, f64>,
     /// Null where there is none.
     target: Option<f64>,
     /// Null where there is no target, false where the case could not run.
@@ -79,6 +83,21 @@ impl Table {
     /// # Errors
     /// The file cannot be written.
     pub fn row(&mut self, case: &str, unit: &str, target: Option<Target>, samples: &[f64]) -> Result<(), Failure> {
+        self.row_with(case, unit, target, samples, &[])
+    }
+
+    /// The same with what else is to be known, each with its name: in a line below, and in the JSON line.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn row_with(
+        &mut self,
+        case: &str,
+        unit: &str,
+        target: Option<Target>,
+        samples: &[f64],
+        details: &[(&str, f64)],
+    ) -> Result<(), Failure> {
         let median = median(samples);
         if !median.is_finite() {
             return self.failed(case, unit, target, &format!("a median of {median} of {} samples", samples.len()));
@@ -95,6 +114,11 @@ impl Table {
         };
         let range = format!("{} - {}", figures(low), figures(high));
         say!("{case:<72} {:>12} {unit:<22} {range:>18}  {verdict}", figures(median));
+        if !details.is_empty() {
+            let details: Vec<String> =
+                details.iter().map(|(name, value)| format!("{name} {}", figures(*value))).collect();
+            self.remark(&details.join(", "));
+        }
         let target = target.map(Target::bound);
         self.write(&Row {
             bench: &self.bench.clone(),
@@ -102,6 +126,7 @@ impl Table {
             value: Some(median),
             unit,
             samples,
+            details: details.iter().copied().collect(),
             target,
             reached,
             reason: None,
@@ -135,6 +160,7 @@ impl Table {
             value: None,
             unit,
             samples: &[],
+            details: BTreeMap::new(),
             target,
             reached: Some(false),
             reason,

@@ -12,14 +12,14 @@
 //!
 //! Errors are kept in units of what each link may be off by, ε, so that one product changes an error and no other number tells
 //! whether that is too much: e_j -= k_ij e_i with k_ij = Σ s_i s_j w_x (n_i·n_j) ε_i / ((w_a + w_b) ε_j). These are constant as long as
-//! directions are: taken at once if they stay (section 4.4), else as they are asked for.
+//! directions are: kept where these stay (section 4.4), from the first correction of a link on.
 
 use nalgebra::Vector3;
 
 use crate::{
     Optimisations,
     link_error::LinkError,
-    links::{Beside, Links},
+    links::Beside,
     solvers::{Counts, Meeting, Swept, System},
 };
 
@@ -37,17 +37,17 @@ pub(crate) struct Memory {
     pulls: Vec<f64>,
     /// 1/ε, 0 for the same.
     units: Vec<f64>,
-    /// Whether each is off (section 4.3).
-    off: Vec<bool>,
-    /// k, by entry of [`Links`], with the link that it changes.
+    /// Whether each may be off (section 4.3).
+    marked: Vec<bool>,
+    /// k, by entry of [`Links::beside`](crate::links::Links::beside), with the link that it changes; and of which links they are known.
     changes: Vec<(u32, f64)>,
+    known: Vec<bool>,
 }
 
 impl Memory {
     /// Sweeps until nothing is to be corrected.
     pub fn correct(
         &mut self,
-        links: &Links,
         system: &mut System<'_>,
         error: &impl LinkError,
         meeting: &mut Meeting<'_>,
@@ -56,39 +56,27 @@ impl Memory {
     ) -> Counts {
         let mut counts = Counts::default();
         self.pulls.clear();
-        self.pulls.extend(links.ends.iter().zip(system.allowed).map(|(ends, allowed)| {
+        self.pulls.extend(system.links.ends.iter().zip(system.allowed).enumerate().map(|(link, (ends, allowed))| {
             let w = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>();
-            if w > 0.0 { allowed / (w + system.softness) } else { 0.0 }
+            if w > 0.0 { allowed / (w + system.softness(link)) } else { 0.0 }
         }));
         self.units.clear();
         let units = self.pulls.iter().zip(system.allowed);
         self.units.extend(units.map(|(pull, allowed)| if *pull > 0.0 { 1.0 / allowed } else { 0.0 }));
         while counts.iterations < most {
             let moved = meeting.sweep(system);
-            self.measure(links, system, error);
-            if with.kept_directions {
-                let mut changes = std::mem::take(&mut self.changes);
-                changes.clear();
-                for link in 0..links.ends.len() {
-                    let beside = links.beside(link).iter();
-                    changes.extend(beside.map(|other| (other.link, self.change(system, link, other))));
-                }
-                self.changes = changes;
-            }
+            self.measure(system, error);
             let mut corrections = 0;
             loop {
-                let swept = if with.skipping {
-                    self.sweep::<true>(links, system, with)
-                } else {
-                    self.sweep::<false>(links, system, with)
-                };
+                let swept =
+                    if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
                 counts.add(&swept);
                 corrections += swept.corrections;
                 if swept.corrections == 0 || !with.kept_directions || counts.iterations == most {
                     break;
                 }
             }
-            self.apply(links, system);
+            self.apply(system);
             if corrections == 0 && moved <= meeting.enough {
                 break;
             }
@@ -97,18 +85,21 @@ impl Memory {
     }
 
     /// Directions and errors of all links.
-    fn measure(&mut self, links: &Links, system: &System<'_>, error: &impl LinkError) {
+    fn measure(&mut self, system: &System<'_>, error: &impl LinkError) {
         self.directions.clear();
         self.errors.clear();
         self.corrected.clear();
-        self.corrected.resize(links.ends.len(), 0.0);
-        self.off.clear();
-        for (link, ends) in links.ends.iter().enumerate() {
+        self.corrected.resize(system.links.ends.len(), 0.0);
+        self.marked.clear();
+        self.known.clear();
+        self.known.resize(system.links.len(), false);
+        self.changes.resize(system.links.all_beside(), (0, 0.0));
+        for (link, ends) in system.links.ends.iter().enumerate() {
             let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
             let e = e * self.units[link];
             self.directions.push(n);
             self.errors.push(e);
-            self.off.push(is_off(system, link, e));
+            self.marked.push(is_off(system, link, e));
         }
     }
 
@@ -119,55 +110,55 @@ impl Memory {
         other.sign * system.w[other.particle as usize] * both * self.pulls[link] * self.units[k]
     }
 
-    /// All links once; by flags, those that are off.
-    fn sweep<const FLAGS: bool>(&mut self, links: &Links, system: &System<'_>, with: Optimisations) -> Swept {
+    /// All links once; by flags, those that may be off.
+    fn sweep<const FLAGS: bool>(&mut self, system: &System<'_>, with: Optimisations) -> Swept {
         let mut swept = Swept::default();
-        for link in 0..links.ends.len() {
-            if FLAGS && self.off[link] || !FLAGS && is_off(system, link, self.errors[link]) {
-                self.correct_link::<FLAGS>(link, links, system, with);
+        for link in 0..system.links.len() {
+            if FLAGS && !std::mem::replace(&mut self.marked[link], false) {
+                continue;
+            }
+            swept.visits += 1;
+            if is_off(system, link, self.errors[link]) {
+                self.correct_link::<FLAGS>(link, system, with);
                 swept.corrections += 1;
             }
         }
-        swept.visits = if FLAGS { swept.corrections } else { links.ends.len() as u32 };
         swept
     }
 
-    fn correct_link<const FLAGS: bool>(
-        &mut self,
-        link: usize,
-        links: &Links,
-        system: &System<'_>,
-        with: Optimisations,
-    ) {
+    fn correct_link<const FLAGS: bool>(&mut self, link: usize, system: &System<'_>, with: Optimisations) {
         let e = std::mem::replace(&mut self.errors[link], 0.0);
         self.corrected[link] += e;
-        self.off[link] = false;
         if with.kept_directions {
-            let Self { errors, off, changes, .. } = self;
-            for &(other, change) in &changes[links.range(link)] {
-                let error = &mut errors[other as usize];
-                *error -= change * e;
+            if !std::mem::replace(&mut self.known[link], true) {
+                for (entry, other) in system.links.range(link).zip(system.links.beside(link)) {
+                    self.changes[entry] = (other.link, self.change(system, link, other));
+                }
+            }
+            let Self { errors, marked, changes, .. } = self;
+            for &(other, change) in &changes[system.links.range(link)] {
+                errors[other as usize] -= change * e;
                 if FLAGS {
-                    off[other as usize] = is_off(system, other as usize, *error);
+                    marked[other as usize] = true;
                 }
             }
             return;
         }
         // Directions are taken anew after the sweep, and with them errors: only what is still to come in it counts.
-        let beside = links.beside(link);
+        let beside = system.links.beside(link);
         let ahead = beside.partition_point(|other| other.link as usize <= link);
         for other in &beside[ahead..] {
             let k = other.link as usize;
             self.errors[k] -= self.change(system, link, other) * e;
             if FLAGS {
-                self.off[k] = is_off(system, k, self.errors[k]);
+                self.marked[k] = true;
             }
         }
     }
 
     /// Corrections become values.
-    fn apply(&mut self, links: &Links, system: &mut System<'_>) {
-        for (link, ends) in links.ends.iter().enumerate() {
+    fn apply(&mut self, system: &mut System<'_>) {
+        for (link, ends) in system.links.ends.iter().enumerate() {
             let pull = self.pulls[link] * self.corrected[link];
             if pull != 0.0 {
                 let impulse = pull * self.directions[link];
@@ -182,5 +173,5 @@ impl Memory {
 /// Whether a link has to be corrected at such an error, of what it may be.
 fn is_off(system: &System<'_>, link: usize, error: f64) -> bool {
     // Without a branch, which could not be foretold.
-    (error.abs() > 1.0) & !system.is_slack(link, error)
+    (error.abs() > 1.0) & !system.links.is_slack(link, error)
 }

@@ -5,42 +5,25 @@ use nalgebra::Vector3;
 use crate::{
     Optimisations,
     link_error::LinkError,
-    links::Links,
+    links::ALWAYS,
     solvers::{Counts, Meeting, Swept, System},
 };
 
 type V3 = Vector3<f64>;
-
-/// Instead of the bit of a link at a particle that has more links than bits: it is always visited.
-const ALWAYS: u64 = u64::MAX;
 
 /// Memory of the loop.
 #[derive(Default)]
 pub(crate) struct Memory {
     /// Directions that stay.
     directions: Vec<V3>,
-    /// \[BDB09\] section 4.3: of each particle, which of its links may be off; the bit of a link at either end.
+    /// \[BDB09\] section 4.3: of each particle, which of its links may be off.
     masks: Vec<u64>,
-    bits: Vec<[u64; 2]>,
 }
 
 impl Memory {
-    pub fn new(links: &Links, particles: usize) -> Self {
-        let mut count = vec![0_u32; particles];
-        links.ends.iter().flatten().for_each(|&k| count[k as usize] += 1);
-        let is_crowded: Vec<bool> = count.iter().map(|count| *count > 64).collect();
-        let mut bit = |k: u32| {
-            count[k as usize] -= 1;
-            if is_crowded[k as usize] { ALWAYS } else { 1 << count[k as usize] }
-        };
-        let bits = links.ends.iter().map(|ends| ends.map(&mut bit)).collect();
-        Self { directions: vec![], masks: vec![], bits }
-    }
-
     /// Sweeps until nothing is to be corrected.
     pub fn correct(
         &mut self,
-        links: &Links,
         system: &mut System<'_>,
         error: &impl LinkError,
         meeting: &mut Meeting<'_>,
@@ -60,13 +43,13 @@ impl Memory {
                     let [i, j] = ends.map(|k| &system.y[k as usize]);
                     error.of(link, i, j, true).0
                 };
-                self.directions.extend(links.ends.iter().enumerate().map(of));
+                self.directions.extend(system.links.ends.iter().enumerate().map(of));
             }
             for round in 0.. {
                 if counts.iterations == most {
                     return counts;
                 }
-                let swept = self.sweep(links, system, error, with);
+                let swept = self.sweep(system, error, with);
                 counts.add(&swept);
                 let is_looked_at_anew = round == 0 || !with.kept_directions;
                 if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {
@@ -80,11 +63,11 @@ impl Memory {
     }
 
     /// All links once.
-    fn sweep(&mut self, links: &Links, system: &mut System<'_>, error: &impl LinkError, with: Optimisations) -> Swept {
+    fn sweep(&mut self, system: &mut System<'_>, error: &impl LinkError, with: Optimisations) -> Swept {
         let mut swept = Swept::default();
-        for (link, ends) in links.ends.iter().enumerate() {
+        for (link, ends) in system.links.ends.iter().enumerate() {
             let [i, j] = ends.map(|k| k as usize);
-            let [bit_i, bit_j] = self.bits[link];
+            let [bit_i, bit_j] = if with.skipping { system.links.bits(link) } else { [ALWAYS; 2] };
             if with.skipping && self.masks[i] & bit_i == 0 && self.masks[j] & bit_j == 0 {
                 continue;
             }
@@ -96,11 +79,11 @@ impl Memory {
                 (V3::zeros(), 0.0)
             } else if with.kept_directions {
                 let n = self.directions[link];
-                (n, error.along(link, &n, x, y) - system.softness * system.pulls[link])
+                (n, error.along(link, &n, x, y) - system.softness(link) * system.pulls[link])
             } else {
                 system.error(link, [x, y], true, error)
             };
-            let of_allowed = if system.is_slack(link, e) { 0.0 } else { e.abs() / allowed };
+            let of_allowed = if system.links.is_slack(link, e) { 0.0 } else { e.abs() / allowed };
             swept.worst = swept.worst.max(of_allowed);
             let w = system.w[i] + system.w[j];
             if of_allowed <= 1.0 || w == 0.0 {
@@ -109,7 +92,7 @@ impl Memory {
                 continue;
             }
             // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-            let pull = e / (w + system.softness);
+            let pull = e / (w + system.softness(link));
             let impulse: V3 = pull * n;
             system.pulls[link] += pull;
             system.push(i, &impulse);

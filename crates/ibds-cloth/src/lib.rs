@@ -56,8 +56,9 @@ use partita_simulator::{
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
+use links::Links;
 use meet::contacts;
-pub use net::{Link, LinkKind, Net};
+pub use net::{Link, LinkKind, Net, Strut};
 pub use parameters::{Integrator, Optimisations, Parameters, Solver};
 pub use solvers::Counts;
 use solvers::Solvers;
@@ -72,10 +73,6 @@ pub struct IbdsCloth {
     parameters: Parameters,
     net: Net,
     holds: Holds,
-    /// Of links `[m]`; by what their errors are measured, which for those of no length is the mean of all `[m]`.
-    rest: Vec<f64>,
-    scale: Vec<f64>,
-    rope: Vec<bool>,
     table: HandleTable,
     surfaces: Vec<Arc<Surface>>,
     guides: Vec<Guide>,
@@ -94,8 +91,6 @@ impl IbdsCloth {
         let mut table = HandleTable::new("ibds-cloth", name);
         let n = net.positions.len();
         let owner = table.add("particles", Kind::Point, n as u32)?.owner;
-        let rest: Vec<f64> = net.links.iter().map(|link| link.rest_length).collect();
-        let mean = rest.iter().sum::<f64>() / rest.len() as f64;
         let parameters = Parameters { self_contact: !net.triangles.is_empty(), ..Parameters::default() };
         let surface = Surface {
             name: name.into(),
@@ -112,13 +107,10 @@ impl IbdsCloth {
             name: name.into(),
             parameters,
             holds: Holds::default(),
-            scale: rest.iter().map(|&rest| if rest > 0.0 { rest } else { mean }).collect(),
-            rest,
-            rope: net.links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
             table,
             surfaces: if net.triangles.is_empty() { vec![] } else { vec![Arc::new(surface)] },
             guides: vec![],
-            work: Work { solvers: Solvers::new(&net, |_| false), ..Work::default() },
+            work: Work { solvers: Solvers::new(&net, |_| false), links: Links::new(&net), ..Work::default() },
             net,
             state,
             identity: OnceLock::new(),
@@ -225,7 +217,7 @@ impl IbdsCloth {
             let [i, j] = link.particles.map(|k| x[k as usize]);
             ((j - i).norm() - link.rest_length) / scale
         };
-        self.net.links.iter().zip(&self.scale).map(of).fold(f64::NEG_INFINITY, f64::max)
+        self.net.links.iter().zip(&self.work.links.scale).map(of).fold(f64::NEG_INFINITY, f64::max)
     }
 
     fn vertices_of<'a>(&'a self, state: &'a State) -> Vertices<'a> {

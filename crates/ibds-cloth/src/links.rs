@@ -1,16 +1,41 @@
-//! Which links share a particle.
+//! What is solved in a loop: the links of a net, struts that may close, and what shares a particle with what.
 
 use std::ops::Range;
 
-use crate::net::Net;
+use nalgebra::Vector3;
 
-/// All links, and beside each those that share a particle with it, once somebody asks for these: a particle of m links has m² of them.
+use crate::{
+    Solver,
+    net::{LinkKind, Net},
+};
+
+type V3 = Vector3<f64>;
+
+/// Instead of the bit of a link at a particle that has more links than bits: it is always visited.
+pub(crate) const ALWAYS: u64 = u64::MAX;
+
+/// All links of a net, and after them those of its struts that may close in a step.
 #[derive(Default)]
 pub(crate) struct Links {
     pub ends: Vec<[u32; 2]>,
-    /// Where the entries of a link begin, and of the next.
+    /// Lengths `[m]`; by what errors are measured, which for those of no length is the mean of all `[m]`.
+    pub rest: Vec<f64>,
+    pub scale: Vec<f64>,
+    /// Whether each is a rope.
+    rope: Vec<bool>,
+    /// How many are not struts.
+    joined: usize,
+    /// Which struts of the net the others are, in order.
+    closing: Vec<u32>,
+    /// What solvers ask for, empty until one does: the bit of a link at either end, ...
+    bits: Vec<[u64; 2]>,
+    /// ... and beside each link those that share a particle with it, with where its entries begin, and of the next. A particle
+    /// of m links has m² of them.
     first: Vec<u32>,
     beside: Vec<Beside>,
+    /// Memory: where links at a particle begin, and the links.
+    first_at: Vec<u32>,
+    at: Vec<u32>,
 }
 
 /// A link that shares a particle with another one.
@@ -24,36 +49,173 @@ pub(crate) struct Beside {
 
 impl Links {
     pub fn new(net: &Net) -> Self {
-        Self { ends: net.links.iter().map(|link| link.particles).collect(), ..Self::default() }
+        let links = &net.links;
+        let mean = links.iter().map(|link| link.rest_length).sum::<f64>() / links.len() as f64;
+        Self {
+            ends: links.iter().map(|link| link.particles).collect(),
+            rest: links.iter().map(|link| link.rest_length).collect(),
+            scale: links.iter().map(|link| if link.rest_length > 0.0 { link.rest_length } else { mean }).collect(),
+            rope: links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
+            joined: links.len(),
+            ..Self::default()
+        }
     }
 
-    /// Finds what is beside each link, if that is not known.
-    pub fn find_beside(&mut self) {
-        if !self.first.is_empty() {
-            return;
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_strut(&self, link: usize) -> bool {
+        link >= self.joined
+    }
+
+    pub fn struts(&self) -> Range<usize> {
+        self.joined..self.len()
+    }
+
+    pub fn is_rope(&self, link: usize) -> bool {
+        self.rope[link]
+    }
+
+    /// Whether a link does nothing at such an error.
+    pub fn is_slack(&self, link: usize, error: f64) -> bool {
+        self.rope[link] & (error <= 0.0) | self.is_strut(link) & (error >= 0.0)
+    }
+
+    /// Chooses the struts that may close while particles go as they would without links.
+    pub fn begin(&mut self, net: &Net, begin: &[V3], places: &[V3]) {
+        let way = |k: u32| (places[k as usize] - begin[k as usize]).norm();
+        let apart = |[i, j]: [u32; 2]| (begin[j as usize] - begin[i as usize]).norm();
+        let may_close = net.struts.iter().zip(0..).filter(|(strut, _)| {
+            let [i, j] = strut.particles;
+            apart(strut.particles) < strut.distance + way(i) + way(j)
+        });
+        let mut others = self.closing.iter();
+        if !may_close.clone().all(|(_, k)| others.next() == Some(&k)) || others.next().is_some() {
+            self.closing.clear();
+            self.closing.extend(may_close.map(|(_, k)| k));
+            self.ends.truncate(self.joined);
+            self.take(net, 0);
         }
-        let particles = self.ends.iter().flatten().max().map_or(0, |most| *most as usize + 1);
-        let mut at = vec![vec![]; particles];
-        for (link, ends) in self.ends.iter().enumerate() {
-            ends.iter().for_each(|&k| at[k as usize].push(link as u32));
+    }
+
+    /// Adds struts that have closed by more than they may all the same. How many were added.
+    pub fn add(&mut self, net: &Net, places: &[V3], tolerance: f64) -> usize {
+        let known = self.closing.len();
+        let is_closed = |k: u32| {
+            let strut = &net.struts[k as usize];
+            let [i, j] = strut.particles.map(|k| places[k as usize]);
+            (j - i).norm() < (1.0 - tolerance) * strut.distance
+        };
+        let struts = 0..net.struts.len() as u32;
+        for k in struts.filter(|k| is_closed(*k)) {
+            if !self.closing[..known].contains(&k) {
+                self.closing.push(k);
+            }
         }
-        for (k, ends) in self.ends.iter().enumerate() {
-            self.first.push(self.beside.len() as u32);
-            let begin = self.beside.len();
-            for &particle in ends {
-                for &link in at[particle as usize].iter().filter(|&&link| link as usize != k) {
-                    let same = (ends[0] == particle) == (self.ends[link as usize][0] == particle);
-                    self.beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
+        let added = self.closing.len() - known;
+        if added > 0 {
+            self.take(net, known);
+        }
+        added
+    }
+
+    /// Struts become links, from a number on.
+    fn take(&mut self, net: &Net, from: usize) {
+        let joined = self.joined;
+        self.ends.truncate(joined + from);
+        let taken = self.ends.len();
+        self.rest.truncate(taken);
+        self.scale.truncate(taken);
+        self.rope.truncate(taken);
+        for &k in &self.closing[from..] {
+            let strut = &net.struts[k as usize];
+            self.ends.push(strut.particles);
+            self.rest.push(strut.distance);
+            self.scale.push(strut.distance);
+            self.rope.push(false);
+        }
+        self.bits.clear();
+        self.first.clear();
+    }
+    /// Finds what a solver asks for, where that is not known.
+    pub fn prepare(&mut self, solver: Solver) {
+        let Solver::GaussSeidel(with) = solver else { return };
+        if with.anticipation && self.first.is_empty() {
+            self.find_beside();
+        }
+        if !with.anticipation && with.skipping && self.bits.is_empty() {
+            self.find_bits();
+        }
+    }
+
+    fn find_beside(&mut self) {
+        self.find_links_at();
+        let Self { ends, first, beside, first_at, at, .. } = self;
+        beside.clear();
+        for (k, of) in ends.iter().enumerate() {
+            first.push(beside.len() as u32);
+            let begin = beside.len();
+            for &particle in of {
+                let range = first_at[particle as usize] as usize..first_at[particle as usize + 1] as usize;
+                for &link in at[range].iter().filter(|&&link| link as usize != k) {
+                    let same = (of[0] == particle) == (ends[link as usize][0] == particle);
+                    beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
                 }
             }
-            self.beside[begin..].sort_by_key(|beside| beside.link);
+            beside[begin..].sort_by_key(|beside| beside.link);
         }
-        self.first.push(self.beside.len() as u32);
+        first.push(beside.len() as u32);
+    }
+
+    /// Links by particle.
+    fn find_links_at(&mut self) {
+        let Self { ends, first_at, at, .. } = self;
+        let particles = ends.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        first_at.clear();
+        first_at.resize(particles + 1, 0);
+        ends.iter().flatten().for_each(|&k| first_at[k as usize] += 1);
+        // Ends of the ranges, which become begins while they are filled from behind.
+        let mut sum = 0;
+        for count in first_at.iter_mut() {
+            sum += *count;
+            *count = sum;
+        }
+        at.clear();
+        at.resize(2 * ends.len(), 0);
+        for (link, of) in ends.iter().enumerate().rev() {
+            for &k in of {
+                first_at[k as usize] -= 1;
+                at[first_at[k as usize] as usize] = link as u32;
+            }
+        }
+    }
+
+    fn find_bits(&mut self) {
+        self.find_links_at();
+        let mut seen = vec![0_u32; self.first_at.len()];
+        let bit = |k: u32| {
+            let k = k as usize;
+            seen[k] += 1;
+            if self.first_at[k + 1] - self.first_at[k] > 64 { ALWAYS } else { 1 << (seen[k] - 1) }
+        };
+        let mut bit = bit;
+        self.bits.extend(self.ends.iter().map(|ends| ends.map(&mut bit)));
+    }
+
+    /// Of \[BDB09\] section 4.3: the bits of a link at its particles.
+    pub fn bits(&self, link: usize) -> [u64; 2] {
+        self.bits[link]
     }
 
     /// Where entries of a link are, in order.
     pub fn range(&self, link: usize) -> Range<usize> {
         self.first[link] as usize..self.first[link + 1] as usize
+    }
+
+    /// Entries of all links.
+    pub fn all_beside(&self) -> usize {
+        self.beside.len()
     }
 
     /// Links beside one, in order.

@@ -27,6 +27,15 @@ pub struct Link {
     pub kind: LinkKind,
 }
 
+/// Two particles that come no nearer to each other than a distance (\[BDB09\] section 3.4).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Strut {
+    /// Numbers of the particles.
+    pub particles: [u32; 2],
+    /// `[m]`
+    pub distance: f64,
+}
+
 /// Particles and links: a sheet, a net, ropes, any graph. Links keep the distance that their particles are given with.
 ///
 /// ```
@@ -44,6 +53,7 @@ pub struct Net {
     pub(crate) positions: Vec<V3>,
     pub(crate) masses: Vec<f64>,
     pub(crate) links: Vec<Link>,
+    pub(crate) struts: Vec<Strut>,
     pub(crate) triangles: Vec<[u32; 3]>,
 }
 
@@ -63,7 +73,7 @@ impl Net {
             check_positive(&format!("inverse mass of particle {k} [1/kg]"), 1.0 / m)?;
         }
         let positions = positions.iter().map(|&x| x.into()).collect();
-        Ok(Self { positions, masses: masses.to_vec(), links: vec![], triangles: vec![] })
+        Ok(Self { positions, masses: masses.to_vec(), links: vec![], struts: vec![], triangles: vec![] })
     }
 
     /// The vertices of a mesh, each with a third of its triangles' masses, and bars along the edges. `density` is mass by area
@@ -116,18 +126,39 @@ impl Net {
 
     fn with(mut self, between: impl IntoIterator<Item = [u32; 2]>, kind: LinkKind) -> Result<Self, SimulatorError> {
         for particles in between {
-            let [i, j] = particles.map(|k| self.positions.get(k as usize));
-            let (Some(i), Some(j), true) = (i, j, particles[0] != particles[1]) else {
-                let expected = format!("two of {} particles", self.positions.len());
-                return Err(SimulatorError::refused(
-                    format!("link {}", self.links.len()),
-                    format!("{particles:?}"),
-                    expected,
-                ));
-            };
+            let [i, j] = self.check_ends(&format!("link {}", self.links.len()), particles)?;
             self.links.push(Link { particles, rest_length: (j - i).norm(), kind });
         }
         Ok(self)
+    }
+
+    /// With struts between these particles too, which come no nearer to each other than `distance` `[m]`: balls with radii that make that
+    /// together (\[BDB09\] section 3.4). Where they are at the end of a step, or of a part, is what counts: what is so fast that it
+    /// passes in one is for obstacles to meet.
+    ///
+    /// # Errors
+    /// As [`Net::bars`], or the distance is not positive.
+    pub fn struts(
+        mut self,
+        between: impl IntoIterator<Item = [u32; 2]>,
+        distance: f64,
+    ) -> Result<Self, SimulatorError> {
+        check_positive("distance that struts keep [m]", distance)?;
+        for particles in between {
+            self.check_ends(&format!("strut {}", self.struts.len()), particles)?;
+            self.struts.push(Strut { particles, distance });
+        }
+        Ok(self)
+    }
+
+    /// Where two particles are.
+    fn check_ends(&self, thing: &str, particles: [u32; 2]) -> Result<[V3; 2], SimulatorError> {
+        let [i, j] = particles.map(|k| self.positions.get(k as usize));
+        let (Some(i), Some(j), true) = (i, j, particles[0] != particles[1]) else {
+            let expected = format!("two of {} particles", self.positions.len());
+            return Err(SimulatorError::refused(thing, format!("{particles:?}"), expected));
+        };
+        Ok([*i, *j])
     }
 
     /// Only with links that `keep` says so of.
@@ -139,6 +170,11 @@ impl Net {
     /// All links.
     pub fn links(&self) -> &[Link] {
         &self.links
+    }
+
+    /// All struts.
+    pub fn all_struts(&self) -> &[Strut] {
+        &self.struts
     }
 
     /// Places at first `[m]`, one a particle.

@@ -61,6 +61,9 @@ pub struct Parameters {
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
     /// From 1e-12 to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
+    /// By how much the particles of a strut may be nearer to each other than it keeps them, of that (`ε_d` of contacts in \[BDB09\] section
+    /// 5, which takes 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
+    pub strut_tolerance: f64,
     /// How much longer links get by each newton that they pull with; what `extensibility` allows is on top of that. 0 is inextensible:
     /// what hangs from it or falls on it is then stopped at once, which a body that others move cannot be (`lib.rs`). The velocity loop
     /// takes out what such links do not yet give way to, so with it they do not swing `[m/N]`. Default 0.
@@ -89,6 +92,7 @@ impl Default for Parameters {
             gravity: [0.0, -9.81, 0.0],
             integrator: Integrator::default(),
             extensibility: 0.01,
+            strut_tolerance: 0.01,
             compliance: 0.0,
             velocity_tolerance: None,
             solver: Solver::default(),
@@ -108,8 +112,11 @@ impl Parameters {
     /// Names the first that is wrong, its value and what it could be.
     pub fn check(&self) -> Result<(), SimulatorError> {
         check_vector("gravity [m/s²]", self.gravity)?;
-        if !(1e-12..=1.0).contains(&self.extensibility) {
-            return Err(SimulatorError::refused("extensibility [-]", self.extensibility, "from 1e-12 to 1"));
+        for (thing, share) in [("extensibility [-]", self.extensibility), ("strut_tolerance [-]", self.strut_tolerance)]
+        {
+            if !(1e-12..=1.0).contains(&share) {
+                return Err(SimulatorError::refused(thing, share, "from 1e-12 to 1"));
+            }
         }
         check_not_negative("compliance [m/N]", self.compliance)?;
         self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
@@ -149,6 +156,11 @@ impl IbdsCloth {
     /// See [`Parameters::extensibility`] [-].
     pub fn extensibility(self, extensibility: f64) -> Self {
         self.set(|p| p.extensibility = extensibility)
+    }
+
+    /// See [`Parameters::strut_tolerance`] [-].
+    pub fn strut_tolerance(self, strut_tolerance: f64) -> Self {
+        self.set(|p| p.strut_tolerance = strut_tolerance)
     }
 
     /// See [`Parameters::compliance`] `[m/N]`.

@@ -205,7 +205,7 @@ impl Batch {
             let mut pushes = false;
             for (k, links) in self.links.iter().enumerate() {
                 for (lane, &link) in links.iter().enumerate() {
-                    if link != NONE && system.rope[link as usize] && rows.impulses[k][lane] < 0.0 {
+                    if link != NONE && system.links.is_rope(link as usize) && rows.impulses[k][lane] < 0.0 {
                         rows.slack[k][lane] = true;
                         pushes = true;
                     }
@@ -264,7 +264,7 @@ impl Batch {
                 let [here, next] = [k, k + 1].map(|k| &system.y[self.particles[k][lane] as usize]);
                 let (n, e) = system.error(link as usize, [here, next], self.forward[k][lane], error);
                 (rows.directions[k][lane], rows.errors[k][lane]) = (n, e);
-                if !system.is_slack(link as usize, e) {
+                if !system.links.is_slack(link as usize, e) {
                     rows.slack[k][lane] = false;
                     worst = worst.max(e.abs() / system.allowed[link as usize]);
                 }

@@ -20,25 +20,52 @@ pub(crate) struct System<'a> {
     pub w: &'a [f64],
     /// What links gave to particles that are held: impulses, times the step in the loop of places.
     pub taken: &'a mut [V3],
-    /// Whether a link is a rope.
-    pub rope: &'a [bool],
+    pub links: &'a Links,
     /// Error that each link may have, in the unit of `y`.
     pub allowed: &'a [f64],
-    /// What each link gave so far: impulses, times the step in the loop of places; and by how much it gives way to that `[1/kg]`.
+    /// What each link gave so far: impulses, times the step in the loop of places; and by how much what is no strut gives way to that `[1/kg]`.
     pub pulls: &'a mut [f64],
     pub softness: f64,
 }
 
 impl System<'_> {
-    /// Whether a link does nothing at such an error.
-    pub fn is_slack(&self, link: usize, error: f64) -> bool {
-        self.rope[link] & (error <= 0.0)
+    /// By how much a link gives way to what it gives `[1/kg]`.
+    pub fn softness(&self, link: usize) -> f64 {
+        if self.links.is_strut(link) { 0.0 } else { self.softness }
     }
 
     /// The direction of a link, and how much too far apart its values are for what it pulls.
     pub fn error(&self, link: usize, ends: [&V3; 2], forward: bool, error: &impl LinkError) -> (V3, f64) {
         let (n, e) = error.of(link, ends[0], ends[1], forward);
-        (n, e - self.softness * self.pulls[link])
+        (n, e - self.softness(link) * self.pulls[link])
+    }
+
+    /// The largest error of all links, of what it may be [-].
+    pub fn worst(&self, error: &impl LinkError) -> f64 {
+        let of_allowed = |(link, ends): (usize, &[u32; 2])| {
+            let e = self.error(link, ends.map(|k| &self.y[k as usize]), true, error).1;
+            if self.links.is_slack(link, e) { 0.0 } else { e.abs() / self.allowed[link] }
+        };
+        self.links.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)
+    }
+
+    /// Struts once, each as if it were alone; those that are off by less than so many times what they may be are left alone.
+    fn sweep_struts(&mut self, error: &impl LinkError, leave: f64) -> Swept {
+        let mut swept = Swept::default();
+        for link in self.links.struts() {
+            let [i, j] = self.links.ends[link].map(|k| k as usize);
+            let (n, e) = self.error(link, [&self.y[i], &self.y[j]], true, error);
+            let of_allowed = if self.links.is_slack(link, e) { 0.0 } else { e.abs() / self.allowed[link] };
+            swept.worst = swept.worst.max(of_allowed);
+            let w = self.w[i] + self.w[j];
+            if of_allowed > leave && w > 0.0 {
+                self.pulls[link] += e / w;
+                self.push(i, &(e / w * n));
+                self.push(j, &(-e / w * n));
+                swept.corrections += 1;
+            }
+        }
+        swept
     }
 
     /// Gives a particle an impulse.
@@ -73,6 +100,14 @@ pub(crate) struct Swept {
     /// Links that were looked at, and links, or batches of paths, that were corrected.
     pub visits: u32,
     pub corrections: u32,
+}
+
+impl Swept {
+    fn join(&mut self, other: &Self) {
+        self.worst = self.worst.max(other.worst);
+        self.visits += other.visits;
+        self.corrections += other.corrections;
+    }
 }
 
 /// What loops of a step did.
@@ -112,7 +147,6 @@ impl Counts {
 /// What solvers know of the links, and their memory.
 #[derive(Default)]
 pub(crate) struct Solvers {
-    links: Links,
     gauss_seidel: gauss_seidel::Memory,
     anticipation: anticipation::Memory,
     paths: Paths,
@@ -122,11 +156,9 @@ pub(crate) struct Solvers {
 impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
         let paths = Paths::new(net, is_held);
-        let links = Links::new(net);
         let mut rows = Rows::default();
         rows.resize(paths.longest());
-        let gauss_seidel = gauss_seidel::Memory::new(&links, net.masses.len());
-        Self { links, gauss_seidel, anticipation: Default::default(), paths, rows }
+        Self { paths, rows, ..Self::default() }
     }
 
     /// Sweeps contacts and links until both find nothing to correct, or `most` times. In a part of a step before the last, paths are
@@ -139,16 +171,14 @@ impl Solvers {
         solver: Solver,
         (most, is_last): (u32, bool),
     ) -> Ended {
-        let Self { links, gauss_seidel, anticipation, .. } = self;
         let counts = match solver {
             Solver::Paths => return self.correct_paths(system, error, meeting, (most, is_last)),
             Solver::GaussSeidel(with) if with.anticipation => {
-                links.find_beside();
-                anticipation.correct(links, system, error, &mut meeting, with, most)
+                self.anticipation.correct(system, error, &mut meeting, with, most)
             }
-            Solver::GaussSeidel(with) => gauss_seidel.correct(links, system, error, &mut meeting, with, most),
+            Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, most),
         };
-        Ended { counts, worst: self.worst(system, error) }
+        Ended { counts, worst: system.worst(error) }
     }
 
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
@@ -164,22 +194,14 @@ impl Solvers {
         while counts.iterations < most {
             let moved = meeting.sweep(system);
             let leave = if counts.iterations == 0 { 0.0 } else { 1.0 };
-            let swept = self.paths.sweep(system, error, leave, &mut self.rows);
+            let mut swept = system.sweep_struts(error, leave);
+            swept.join(&self.paths.sweep(system, error, leave, &mut self.rows));
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
             if is_right && moved <= meeting.enough {
                 return Ended { counts, worst: swept.worst };
             }
         }
-        Ended { counts, worst: self.worst(system, error) }
-    }
-
-    /// The largest error of all links, of what it may be [-].
-    pub fn worst(&self, system: &System<'_>, error: &impl LinkError) -> f64 {
-        let of_allowed = |(link, ends): (usize, &[u32; 2])| {
-            let e = system.error(link, ends.map(|k| &system.y[k as usize]), true, error).1;
-            if system.is_slack(link, e) { 0.0 } else { e.abs() / system.allowed[link] }
-        };
-        self.links.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)
+        Ended { counts, worst: system.worst(error) }
     }
 }

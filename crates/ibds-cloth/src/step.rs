@@ -6,8 +6,9 @@ use partita_contact::{Contacts, Pushes};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
-    IbdsCloth, Integrator, LinkKind, Parameters,
+    IbdsCloth, Integrator, Parameters,
     link_error::{Lengths, Rates},
+    links::Links,
     meet::contacts,
     solvers::{Counts, Meeting, Solvers, System},
     state::State,
@@ -25,6 +26,7 @@ const CLOSE: f64 = 0.1;
 #[derive(Default)]
 pub(crate) struct Work {
     pub solvers: Solvers,
+    pub links: Links,
     pub next: State,
     /// Loads with gravity `[N]`.
     pub forces: Vec<V3>,
@@ -163,26 +165,41 @@ impl IbdsCloth {
     /// what it may be.
     fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
         self.find_pushes(h, motions, true)?;
-        self.work.allowed.clear();
-        self.work.allowed.extend(self.scale.iter().map(|scale| self.parameters.extensibility * scale));
-        self.work.pulls.clear();
-        self.work.pulls.resize(self.rest.len(), 0.0);
+        let Work { links, next, places, allowed, pulls, .. } = &mut self.work;
+        links.begin(&self.net, &next.positions, places);
+        allowed.clear();
+        pulls.clear();
         let softness = self.softness(h);
-        let most = self.parameters.max_iterations;
+        let &Parameters { solver, max_iterations: most, thickness, .. } = &self.parameters;
         let mut round = 1;
         loop {
-            let Work { solvers, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
-            let rope = &self.rope;
-            let mut system = System { y: places, w: inverse_masses, taken, rope, allowed, pulls, softness };
-            let meeting = Meeting { pushes, enough: CLOSE * self.parameters.thickness };
-            let lengths = Lengths { rest: &self.rest };
-            let ended = solvers.correct(&mut system, &lengths, meeting, self.parameters.solver, (most, is_last));
+            self.prepare_links();
+            let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
+            let lengths = Lengths { rest: &links.rest };
+            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softness };
+            let meeting = Meeting { pushes, enough: CLOSE * thickness };
+            let ended = solvers.correct(&mut system, &lengths, meeting, solver, (most, is_last));
             self.work.counts.join(&ended.counts);
-            if round == ROUNDS || self.find_pushes(h, motions, false)? == 0 {
+            let struts = self.work.links.add(&self.net, &self.work.places, self.parameters.strut_tolerance);
+            if round == ROUNDS && struts > 0 {
+                self.prepare_links();
+                return Ok(self.worst_length(h));
+            }
+            if round == ROUNDS || struts + self.find_pushes(h, motions, false)? == 0 {
                 return Ok(ended.worst);
             }
             round += 1;
         }
+    }
+
+    /// What solvers need to know of links, also of struts that have been added.
+    fn prepare_links(&mut self) {
+        let Work { links, allowed, pulls, .. } = &mut self.work;
+        let Parameters { extensibility, strut_tolerance, solver, .. } = self.parameters;
+        links.prepare(solver);
+        let tolerance = |link: usize| if links.is_strut(link) { strut_tolerance } else { extensibility };
+        allowed.extend((allowed.len()..links.len()).map(|link| tolerance(link) * links.scale[link]));
+        pulls.resize(links.len(), 0.0);
     }
 
     /// How much farther apart a link lets its particles be by what it gave, times the part: α/h² `[1/kg]`.
@@ -193,9 +210,9 @@ impl IbdsCloth {
     /// The largest error of a link, of what it may be.
     fn worst_length(&mut self, h: f64) -> f64 {
         let softness = self.softness(h);
-        let Work { solvers, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let system = System { y: places, w: inverse_masses, taken, rope: &self.rope, allowed, pulls, softness };
-        solvers.worst(&system, &Lengths { rest: &self.rest })
+        let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
+        let lengths = Lengths { rest: &links.rest };
+        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softness }.worst(&lengths)
     }
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
@@ -216,19 +233,32 @@ impl IbdsCloth {
             return;
         };
         let Work {
-            solvers, next, places, begin, inverse_masses, given, directions, allowed, pulls, pushes, rates, ..
+            solvers,
+            links,
+            next,
+            places,
+            begin,
+            inverse_masses,
+            given,
+            directions,
+            allowed,
+            pulls,
+            pushes,
+            rates,
+            ..
         } = &mut self.work;
         directions.clear();
-        directions.extend(self.net.links.iter().zip(&*allowed).map(|(link, allowed)| {
-            let [i, j] = link.particles.map(|k| places[k as usize]);
+        directions.extend(links.ends.iter().enumerate().map(|(link, ends)| {
+            let [i, j] = ends.map(|k| places[k as usize]);
             let length = (j - i).norm();
-            let is_loose = link.kind == LinkKind::Rope && length < link.rest_length - allowed;
+            // Is it slack by more than it may be off?
+            let too_long = length - links.rest[link];
+            let is_loose = links.is_slack(link, too_long) && too_long.abs() > allowed[link];
             if is_loose || length == 0.0 { V3::zeros() } else { (j - i) / length }
         }));
         allowed.fill(tolerance);
         let y = &mut next.velocities;
-        let (rope, softness) = (&self.rope, 0.0);
-        let mut system = System { y, w: inverse_masses, taken: given, rope, allowed, pulls, softness };
+        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softness: 0.0 };
         let most = (max_iterations, is_last);
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(

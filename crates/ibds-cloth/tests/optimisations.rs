@@ -11,8 +11,9 @@ const H: f64 = 0.01;
 const G: f64 = 9.81;
 const NONE: Optimisations = Optimisations::NONE;
 
-/// A sheet without diagonals, with bars and ropes, links twice and in either direction, masses apart by 100, pinned and thrown about.
-fn net() -> (Net, Vec<[f64; 3]>) {
+/// A sheet without diagonals, with bars, ropes and struts, links twice and in either direction, masses apart by 100, pinned and thrown
+/// about.
+fn net(struts: &[[u32; 2]]) -> (Net, Vec<[f64; 3]>) {
     let mesh = Mesh::grid([5, 4], [0.5, 0.4]).unwrap();
     let masses: Vec<f64> = (0..30).map(|k| 0.01 * 100.0_f64.powf(0.5 + 0.5 * f64::from(7 * k).sin())).collect();
     let ends = |back: bool| {
@@ -21,24 +22,31 @@ fn net() -> (Net, Vec<[f64; 3]>) {
     let net = Net::new(&mesh.positions(), &masses).unwrap();
     let net = net.bars(ends(false).step_by(2)).unwrap().bars(ends(true).skip(1).step_by(2)).unwrap();
     let net = net.bars(ends(true).step_by(5)).unwrap().ropes([[0, 29], [7, 22], [3, 18]]).unwrap();
+    let net = net.struts(struts.iter().copied(), 0.141).unwrap();
     let velocity = |k: u32| [0.3 * f64::from(k).sin(), 0.2 * f64::from(3 * k).cos(), f64::from(k * k).sin()];
     (net.retain_links(|link| link.rest_length < 0.11 || link.kind == LinkKind::Rope), (0..30).map(velocity).collect())
 }
 
-fn cloth(with: Optimisations, extensibility: f64) -> IbdsCloth {
-    let (net, velocities) = net();
+const STRUTS: &[[u32; 2]] = &[[8, 15], [22, 15], [9, 14], [20, 27]];
+
+fn cloth(struts: &[[u32; 2]], with: Optimisations, extensibility: f64) -> IbdsCloth {
+    let (net, velocities) = net(struts);
     let mut cloth = IbdsCloth::new("net", net).unwrap().with_velocities(&velocities).unwrap();
     cloth.pin(&[0, 1, 6]).unwrap();
-    cloth.solver(Solver::GaussSeidel(with)).extensibility(extensibility).max_iterations(100_000)
+    cloth
+        .solver(Solver::GaussSeidel(with))
+        .extensibility(extensibility)
+        .strut_tolerance(extensibility)
+        .max_iterations(100_000)
 }
 
 /// Places after a step, and what that took.
 fn after_a_step(with: Optimisations, extensibility: f64) -> (Vec<V3>, Counts) {
-    after_a_step_of(H, with, extensibility)
+    after_a_step_of(STRUTS, H, with, extensibility)
 }
 
-fn after_a_step_of(h: f64, with: Optimisations, extensibility: f64) -> (Vec<V3>, Counts) {
-    let mut cloth = cloth(with, extensibility);
+fn after_a_step_of(struts: &[[u32; 2]], h: f64, with: Optimisations, extensibility: f64) -> (Vec<V3>, Counts) {
+    let mut cloth = cloth(struts, with, extensibility);
     assert_eq!(cloth.step(h, Inputs::NONE).unwrap().outcome, Outcome::Converged, "{with:?}");
     assert!(cloth.stretch() <= extensibility * (1.0 + 1e-9), "{with:?}: {}", cloth.stretch());
     (cloth.positions().to_vec(), cloth.counts())
@@ -50,20 +58,27 @@ fn apart(a: &[V3], b: &[V3]) -> f64 {
 
 /// Each link in turn, by directions that are taken once an iteration: written down anew, to be compared with.
 fn once_an_iteration(extensibility: f64) -> Vec<V3> {
-    let cloth = cloth(NONE, extensibility);
+    let cloth = cloth(STRUTS, NONE, extensibility);
     let net = cloth.net();
     let w: Vec<f64> = (0..30).map(|k| if [0, 1, 6].contains(&k) { 0.0 } else { 1.0 / net.masses()[k] }).collect();
     let gravity = |k: usize| if w[k] > 0.0 { -H * G * V3::y() } else { V3::zeros() };
     let speed = |k: usize| if w[k] > 0.0 { cloth.velocities()[k] } else { V3::zeros() };
     let mut y: Vec<V3> = (0..30).map(|k| net.positions()[k] + H * (speed(k) + gravity(k))).collect();
+    // Ends, lengths, and where errors do nothing.
+    let all = net
+        .links()
+        .iter()
+        .map(|link| (link.particles, link.rest_length, (link.kind == LinkKind::Rope).then_some(-1.0)));
+    let all: Vec<_> =
+        all.chain(net.all_struts().iter().map(|strut| (strut.particles, strut.distance, Some(1.0)))).collect();
     loop {
-        let ends: Vec<[usize; 2]> = net.links().iter().map(|link| link.particles.map(|k| k as usize)).collect();
+        let ends: Vec<[usize; 2]> = all.iter().map(|(ends, ..)| ends.map(|k| k as usize)).collect();
         let n: Vec<V3> = ends.iter().map(|[i, j]| (y[*j] - y[*i]).normalize()).collect();
         let mut corrections = 0;
-        for ((link, [i, j]), n) in net.links().iter().zip(ends).zip(n) {
-            let e = n.dot(&(y[j] - y[i])) - link.rest_length;
-            let is_slack = link.kind == LinkKind::Rope && e <= 0.0;
-            if is_slack || e.abs() <= extensibility * link.rest_length || w[i] + w[j] == 0.0 {
+        for (((_, length, slack), [i, j]), n) in all.iter().zip(ends).zip(n) {
+            let e = n.dot(&(y[j] - y[i])) - length;
+            let is_slack = slack.is_some_and(|side| side * e >= 0.0);
+            if is_slack || e.abs() <= extensibility * length || w[i] + w[j] == 0.0 {
                 continue;
             }
             let pull = e / (w[i] + w[j]) * n;
@@ -129,6 +144,13 @@ fn anticipated_errors_are_those_measured() {
     }
 }
 
+/// Struts have a say in all this.
+#[test]
+fn struts_matter() {
+    let off = apart(&after_a_step(NONE, 1e-4).0, &after_a_step_of(&[], H, NONE, 1e-4).0);
+    assert!(off > 1e-3, "{off} m");
+}
+
 /// Squares tell the same as roots, but for rounding.
 #[test]
 fn squares_tell_what_roots_do() {
@@ -146,8 +168,8 @@ fn squares_tell_what_roots_do() {
 #[test]
 fn kept_directions_differ_by_the_square_of_the_step() {
     let off = |h: f64| {
-        let kept = after_a_step_of(h, Optimisations::ALL, 1e-8).0;
-        apart(&kept, &after_a_step_of(h, NONE, 1e-8).0)
+        let kept = after_a_step_of(&[], h, Optimisations::ALL, 1e-8).0;
+        apart(&kept, &after_a_step_of(&[], h, NONE, 1e-8).0)
     };
     let [long, half, quarter] = [0.5 * H, 0.25 * H, 0.125 * H].map(off);
     for ratio in [long / half, half / quarter] {
