@@ -165,6 +165,7 @@ fn pond(side: f64) -> Result<Pond, Failure> {
         carrier: Carrier::Frame(table.add("level", Kind::Frame, 1)?),
         vertices: vec![[-side, 0.0, -side], [-side, 0.0, side], [side, 0.0, side], [side, 0.0, -side]],
         triangles: vec![[0, 1, 2], [0, 2, 3]],
+        lines: vec![],
         two_sided: true,
         friction: 0.0,
         restitution: 0.0,

@@ -125,7 +125,7 @@ pub fn record<C: Cloth>(
 fn edges(run: &mut Run) -> Result<Vec<Vec<[u32; 2]>>, Failure> {
     let mut all = vec![];
     for posed in run.picture()?.surfaces {
-        let features = Features::new(posed.surface.vertices.len(), &posed.surface.triangles, &[])?;
+        let features = Features::new(posed.surface.vertices.len(), &posed.surface.triangles, &posed.surface.lines)?;
         all.push(features.edges().to_vec());
     }
     Ok(all)

@@ -45,6 +45,7 @@ impl Rotor {
             carrier: Carrier::Frame(self.frame),
             vertices: vec![[0.0; 3], [0.5 * extent, 0.0, 0.0], [0.0, extent, 0.0]],
             triangles: vec![[0, 1, 2]],
+            lines: vec![],
             two_sided: true,
             friction: 0.0,
             restitution: 0.0,

@@ -141,6 +141,7 @@ fn ball() -> Result<Guide, Failure> {
         carrier: Carrier::Frame(HandleId { owner, index: 0 }),
         vertices: ball.positions(),
         triangles: ball.triangles().to_vec(),
+        lines: vec![],
         two_sided: false,
         friction: 0.3,
         restitution: 0.0,

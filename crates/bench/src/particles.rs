@@ -165,6 +165,7 @@ fn obstacle(carrier: Carrier, vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>)
         carrier,
         vertices,
         triangles,
+        lines: vec![],
         two_sided: true,
         friction,
         restitution,

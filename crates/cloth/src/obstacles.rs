@@ -3,7 +3,7 @@
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use partita_contact::{ContactError, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
-use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, StepReport, Wrench};
+use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, StepReport, Surface, Wrench};
 
 type V3 = Vector3<f64>;
 
@@ -97,7 +97,8 @@ impl Obstacles {
 /// The obstacle that a guide is, if it is one.
 fn obstacle(guide: &Guide) -> Option<Obstacle> {
     let Guide::Obstacle { surface, friction, restitution, thickness, except } = guide else { return None };
-    let shape = Shape::Mesh { vertices: surface.vertices.clone(), triangles: surface.triangles.clone() };
+    let Surface { vertices, triangles, lines, .. } = surface.as_ref().clone();
+    let shape = Shape::Mesh { vertices, triangles, lines };
     let obstacle = Obstacle::new(shape).friction(*friction).restitution(*restitution).thickness(*thickness);
     let obstacle = obstacle.except(except.iter().map(|handle| handle.index).collect());
     // A closed surface has an inside, an open one only sides.

@@ -85,6 +85,7 @@ impl Ribbon {
             carrier: Carrier::Points(table.iter().collect()),
             vertices: cloth.x.iter().map(|&x| x.into()).collect(),
             triangles: mesh.triangles().to_vec(),
+            lines: vec![],
             two_sided: true,
             friction: 0.3,
             restitution: 0.0,

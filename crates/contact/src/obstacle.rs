@@ -41,6 +41,8 @@ pub enum Shape {
         vertices: Vec<[f64; 3]>,
         /// Corners, counter-clockwise seen from outside.
         triangles: Vec<[u32; 3]>,
+        /// Ends of edges that are no triangle's: ropes and nets.
+        lines: Vec<[u32; 2]>,
     },
 }
 
@@ -172,14 +174,14 @@ impl Core {
                 let corner = |bits: u32| V3::from_fn(|k, _| sign(bits, k as u32) * half_extents[k]);
                 ((0..8).map(corner).collect(), Features::new(8, &CUBOID, &[])?, 0.0)
             }
-            Shape::Mesh { vertices, triangles } => {
+            Shape::Mesh { vertices, triangles, lines } => {
                 for (k, vertex) in vertices.iter().enumerate() {
                     for &c in vertex {
                         range(&format!("vertex {k}"), c, -1e100..=1e100, "finite coordinates within 1e100 m")?;
                     }
                 }
                 let of = vertices.iter().map(|&v| V3::from(v)).collect::<Vec<_>>();
-                (of, Features::new(vertices.len(), triangles, &[])?, 0.0)
+                (of, Features::new(vertices.len(), triangles, lines)?, 0.0)
             }
         };
         if obstacle.one_sided && !matches!(obstacle.shape, Shape::Mesh { .. }) {

@@ -57,8 +57,8 @@ impl Memory {
         let mut counts = Counts::default();
         self.pulls.clear();
         self.pulls.extend(system.links.ends.iter().zip(system.allowed).enumerate().map(|(link, (ends, allowed))| {
-            let w = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>();
-            if w > 0.0 { allowed / (w + system.softness(link)) } else { 0.0 }
+            let give = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>() + system.softness(link);
+            if give > 0.0 { allowed / give } else { 0.0 }
         }));
         self.units.clear();
         let units = self.pulls.iter().zip(system.allowed);

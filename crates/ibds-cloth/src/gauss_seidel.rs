@@ -85,14 +85,14 @@ impl Memory {
             };
             let of_allowed = if system.links.is_slack(link, e) { 0.0 } else { e.abs() / allowed };
             swept.worst = swept.worst.max(of_allowed);
-            let w = system.w[i] + system.w[j];
-            if of_allowed <= 1.0 || w == 0.0 {
+            let give = system.w[i] + system.w[j] + system.softness(link);
+            if of_allowed <= 1.0 || give == 0.0 {
                 self.be_right(i, bit_i);
                 self.be_right(j, bit_j);
                 continue;
             }
             // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-            let pull = e / (w + system.softness(link));
+            let pull = e / give;
             let impulse: V3 = pull * n;
             system.pulls[link] += pull;
             system.push(i, &impulse);

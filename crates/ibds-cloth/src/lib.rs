@@ -97,6 +97,7 @@ impl IbdsCloth {
             carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
             vertices: net.positions.iter().map(|&x| x.into()).collect(),
             triangles: net.triangles.clone(),
+            lines: net.lone_edges(),
             two_sided: true,
             friction: parameters.friction,
             restitution: 0.0,
@@ -108,7 +109,11 @@ impl IbdsCloth {
             parameters,
             holds: Holds::default(),
             table,
-            surfaces: if net.triangles.is_empty() { vec![] } else { vec![Arc::new(surface)] },
+            surfaces: if surface.triangles.is_empty() && surface.lines.is_empty() {
+                vec![]
+            } else {
+                vec![Arc::new(surface)]
+            },
             guides: vec![],
             work: Work { solvers: Solvers::new(&net, |_| false), links: Links::new(&net), ..Work::default() },
             net,

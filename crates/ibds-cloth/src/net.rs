@@ -90,9 +90,8 @@ impl Net {
             let third = density * (b - a).cross(&(c - a)).norm() / 6.0;
             t.iter().for_each(|&k| masses[k as usize] += third);
         }
-        let mut net = Self::new(&mesh.positions(), &masses)?.bars(mesh.edges().iter().map(|edge| edge.vertices))?;
-        net.triangles = mesh.triangles().to_vec();
-        Ok(net)
+        let net = Self::new(&mesh.positions(), &masses)?.bars(mesh.edges().iter().map(|edge| edge.vertices))?;
+        net.triangles(mesh.triangles())
     }
 
     /// A straight chain of so many bars, its `mass` `[kg]` shared evenly by its particles, numbered from the begin to the end `[m]`.
@@ -159,6 +158,23 @@ impl Net {
             return Err(SimulatorError::refused(thing, format!("{particles:?}"), expected));
         };
         Ok([*i, *j])
+    }
+
+    /// With a skin of these triangles between particles, which others meet and pictures show, corners counter-clockwise seen from outside.
+    ///
+    /// # Errors
+    /// Names a triangle with a particle that does not exist, or with one at two corners.
+    pub fn triangles(mut self, triangles: &[[u32; 3]]) -> Result<Self, SimulatorError> {
+        for &[a, b, c] in triangles {
+            let n = self.positions.len();
+            if [a, b, c].iter().any(|&k| k as usize >= n) || a == b || b == c || c == a {
+                let (thing, expected) =
+                    (format!("triangle {}", self.triangles.len()), format!("three of {n} particles"));
+                return Err(SimulatorError::refused(thing, format!("{:?}", [a, b, c]), expected));
+            }
+            self.triangles.push([a, b, c]);
+        }
+        Ok(self)
     }
 
     /// Only with links that `keep` says so of.

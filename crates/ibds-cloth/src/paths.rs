@@ -283,7 +283,7 @@ impl Batch {
         for k in 0..m {
             for lane in 0..LANES {
                 let [own, next] = [weight(k, lane), weight(k + 1, lane)];
-                if slack[k][lane] || own + next == 0.0 {
+                if slack[k][lane] || own + next + system.softness == 0.0 {
                     (above[lane], last[lane]) = (0.0, 0.0);
                 } else {
                     let turn = |k: usize| directions[k - 1][lane].dot(&directions[k][lane]);

@@ -277,3 +277,22 @@ fn links_give_way_by_their_compliance() {
         }
     }
 }
+
+/// Between two particles that are held, such a link is a spring: who holds them feels how much too long it is by the compliance.
+#[test]
+fn what_gives_way_between_what_is_held_is_a_spring() {
+    let ends = [[0.0; 3], [0.11, 0.0, 0.0]];
+    for solver in SOLVERS {
+        let net = Net::chain([0.0; 3], [0.1, 0.0, 0.0], 1, 1.0).unwrap();
+        let spring = IbdsCloth::new("spring", net).unwrap().with_positions(&ends).unwrap().gravity([0.0; 3]);
+        let mut spring = spring.solver(solver).extensibility(1e-9).compliance(1e-3);
+        spring.follow((0..2).map(|k| Guide::Attachment { own: spring.particle(k) }).collect()).unwrap();
+        let still = |at| Arc::new([HandleState::point(at, [0.0; 3])]);
+        let motions = ends.map(|at| Some(Motion { begin: still(at), end: still(at) })).to_vec();
+        let report = spring.step(0.01, &Inputs { motions, ..Inputs::default() }).unwrap();
+        assert_eq!(report.outcome, Outcome::Converged);
+        for (reaction, side) in report.reactions.iter().zip([1.0, -1.0]) {
+            approx::assert_relative_eq!(reaction.impulse.linear[0], side * 0.01 / 1e-3 * 0.01, max_relative = 1e-7);
+        }
+    }
+}

@@ -141,6 +141,7 @@ impl ImplicitCloth {
             carrier: Carrier::Points(handles),
             vertices: mesh.positions(),
             triangles: mesh.triangles().to_vec(),
+            lines: vec![],
             two_sided: !mesh.is_closed(),
             friction: parameters.fabric.friction,
             restitution: 0.0,

@@ -278,6 +278,7 @@ mod tests {
             carrier: Carrier::Points((0..begin.len() as u32).map(|index| HandleId { owner: 1, index }).collect()),
             vertices: begin.iter().map(|state| state.position).collect(),
             triangles: (0..CELLS * CELLS).flat_map(corners).collect(),
+            lines: vec![],
             two_sided: true,
             friction: 0.3,
             restitution: 0.5,

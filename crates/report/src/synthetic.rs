@@ -13,6 +13,7 @@ pub(crate) fn square(name: &str, edge: f64, shown: bool) -> TapeSurface {
         carrier: Carrier::Frame(table.add(name, Kind::Frame, 1).unwrap()),
         vertices: vec![[-h, -h, 0.0], [h, -h, 0.0], [h, h, 0.0], [-h, h, 0.0]],
         triangles: vec![[0, 1, 2], [0, 2, 3]],
+        lines: vec![],
         two_sided: true,
         friction: 0.0,
         restitution: 0.0,

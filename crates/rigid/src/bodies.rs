@@ -251,6 +251,7 @@ impl RigidBodies {
             carrier: Carrier::Frame(frame),
             vertices,
             triangles,
+            lines: vec![],
             two_sided: open,
             friction,
             restitution,

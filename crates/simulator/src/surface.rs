@@ -24,7 +24,7 @@ impl Carrier {
     }
 }
 
-/// A triangle mesh that a simulator shows to others. How it moves is read from its carrier.
+/// Triangles, and lines for ropes and nets, that a simulator shows to others. How it moves is read from its carrier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Surface {
     /// Unique within its simulator.
@@ -35,6 +35,8 @@ pub struct Surface {
     pub vertices: Vec<[f64; 3]>,
     /// Corners, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
+    /// Ends of lines that are no triangle's edge: met by what has edges, as all cloth has, and not by points.
+    pub lines: Vec<[u32; 2]>,
     /// An open sheet, met from both sides. Otherwise outside is where the normals point.
     pub two_sided: bool,
     /// Coulomb friction coefficient of contact with it, unless the pair has its own `[-]`.
@@ -49,7 +51,7 @@ impl Surface {
     /// Checks that indices are in range, coordinates finite, and carriers as many as vertices.
     ///
     /// # Errors
-    /// Names the first vertex, triangle or coefficient that is wrong.
+    /// Names the first vertex, triangle, line or coefficient that is wrong.
     pub fn check(&self) -> Result<(), SimulatorError> {
         let refused = |thing: String, found: String, expected: &str| {
             Err(SimulatorError::refused(format!("surface `{}`, {thing}", self.name), found, expected))
@@ -60,6 +62,9 @@ impl Surface {
         let n = self.vertices.len();
         if let Some(i) = self.triangles.iter().position(|t| t.iter().any(|&v| v as usize >= n)) {
             return refused(format!("triangle {i}"), format!("{:?}", self.triangles[i]), &format!("indices below {n}"));
+        }
+        if let Some(i) = self.lines.iter().position(|l| l.iter().any(|&v| v as usize >= n)) {
+            return refused(format!("line {i}"), format!("{:?}", self.lines[i]), &format!("indices below {n}"));
         }
         if let Carrier::Points(points) = &self.carrier
             && points.len() != n

@@ -80,6 +80,7 @@ fn sheet(carrier: Carrier) -> Surface {
         carrier,
         vertices: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]],
         triangles: vec![[0, 2, 1]],
+        lines: vec![],
         two_sided: true,
         friction: 0.3,
         restitution: 0.0,

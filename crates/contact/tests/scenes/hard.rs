@@ -148,7 +148,9 @@ fn pairs_do_not_grow_quadratically() {
     let tested = |rows: u32, size: f64, giant: bool| {
         let (thickness, length) = (1e-3 * size, f64::from(rows) / 20.0 * size);
         let tilted = [[-500.0, -520.0, -300.0], [500.0, 480.0, -300.0], [0.0, -20.0, 600.0]];
-        let giant = giant.then(|| Obstacle::new(Shape::Mesh { vertices: tilted.to_vec(), triangles: vec![[0, 1, 2]] }));
+        let giant = giant.then(|| {
+            Obstacle::new(Shape::Mesh { vertices: tilted.to_vec(), triangles: vec![[0, 1, 2]], lines: vec![] })
+        });
         let obstacles: Vec<_> = giant.into_iter().collect();
         let paths = vec![Path::still(Isometry3::identity()); obstacles.len()];
         let parameters = Parameters { thickness, ..Parameters::default() };
@@ -196,7 +198,7 @@ fn an_explosion_is_refused() {
 fn what_cannot_be_is_refused() {
     let mesh = flat([4, 4], [0.1, 0.1], 0.0);
     let features = Features::new(25, mesh.triangles(), &[]).unwrap();
-    let shape = Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec() };
+    let shape = Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), lines: vec![] };
     let mut contacts = Contacts::new(features, Parameters::default(), vec![Obstacle::new(shape)]).unwrap();
     let below: Vec<V3> = mesh.vertices().iter().map(|x| x - V3::y()).collect();
     let mut refused = |state: &str, path: Path<'_>, expected: &str| {

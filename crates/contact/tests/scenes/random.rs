@@ -209,7 +209,8 @@ impl Judged {
                     1 => flat([2, 2], [0.1, 0.1], 0.0),
                     _ => Mesh::new(&[[0.05, 0.0, 0.0], [-0.03, 0.0, 0.04], [-0.03, 0.0, -0.04]], &[[0, 1, 2]]).unwrap(),
                 };
-                let shape = Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec() };
+                let shape =
+                    Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), lines: vec![] };
                 (of_mesh(&mesh), vec![], 0.0, shape)
             }
         };

@@ -22,7 +22,7 @@ impl Soup {
 
     fn obstacle(&self) -> Obstacle {
         let vertices = self.x.iter().map(|&x| x.into()).collect();
-        Obstacle::new(Shape::Mesh { vertices, triangles: self.triangles.clone() }).friction(0.3)
+        Obstacle::new(Shape::Mesh { vertices, triangles: self.triangles.clone(), lines: vec![] }).friction(0.3)
     }
 }
 

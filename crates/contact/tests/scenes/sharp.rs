@@ -18,7 +18,7 @@ fn knife() -> Mesh {
 }
 
 fn mesh(of: &Mesh) -> Shape {
-    Shape::Mesh { vertices: of.positions(), triangles: of.triangles().to_vec() }
+    Shape::Mesh { vertices: of.positions(), triangles: of.triangles().to_vec(), lines: vec![] }
 }
 
 /// A sheet falls at 3 m/s on a needle, a knife, a corner and an edge of a box (K5). Crossings of cloth with cloth, of cloth

@@ -8,7 +8,7 @@ use partita_mesh::Mesh;
 type V3 = Vector3<f64>;
 
 fn mesh(of: &Mesh) -> Shape {
-    Shape::Mesh { vertices: of.positions(), triangles: of.triangles().to_vec() }
+    Shape::Mesh { vertices: of.positions(), triangles: of.triangles().to_vec(), lines: vec![] }
 }
 
 /// A sheet laid exactly on top of a solid, at no distance from its faces, edges and corners, or by rounding a little below,
@@ -155,7 +155,7 @@ fn a_tip_is_met_from_all_sides() {
         // Straight at the tip, from +x through above to -x.
         let angle = std::f64::consts::PI * (f64::from(k) + 0.5) / 16.0;
         let from = V3::new(angle.cos(), angle.sin(), 0.0);
-        let shape = Shape::Mesh { vertices: vertices.clone(), triangles: triangles.clone() };
+        let shape = Shape::Mesh { vertices: vertices.clone(), triangles: triangles.clone(), lines: vec![] };
         let obstacle = Obstacle::new(shape).one_sided();
         let features = Features::new(1, &[], &[]).unwrap();
         let mut contacts = Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap();

@@ -50,7 +50,7 @@ fn sheets_that_cross_come_apart() {
 fn cloth_comes_off_a_tip() {
     let cone = Mesh::cone(0.06, 0.02, 7).unwrap();
     for triangles in [cone.triangles(), &cone.triangles()[1..]] {
-        let shape = Shape::Mesh { vertices: cone.positions(), triangles: triangles.to_vec() };
+        let shape = Shape::Mesh { vertices: cone.positions(), triangles: triangles.to_vec(), lines: vec![] };
         let mut cloth = Cloth::new(&flat([6, 6], [0.2, 0.2], 0.024), Parameters::default(), vec![Obstacle::new(shape)]);
         cloth.gravity = V3::zeros();
         let crossings = |cloth: &Cloth| cloth.crossings_with(cone.vertices(), triangles);
@@ -73,7 +73,8 @@ fn cloth_comes_back_through_a_thin_plate() {
 #[test]
 fn what_is_pierced_closes() {
     let cone = Mesh::cone(0.06, 0.02, 7).unwrap();
-    let obstacle = Obstacle::new(Shape::Mesh { vertices: cone.positions(), triangles: cone.triangles().to_vec() });
+    let obstacle =
+        Obstacle::new(Shape::Mesh { vertices: cone.positions(), triangles: cone.triangles().to_vec(), lines: vec![] });
     let sheet = flat([6, 6], [0.2, 0.2], 0.0).at([0.005, 0.0, 0.003]).unwrap();
     let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![obstacle.clone(), obstacle]);
     cloth.gravity = V3::zeros();
@@ -136,7 +137,7 @@ fn tangles_do_not_explode() {
 fn what_appears_is_looked_at() {
     let (sheet, still) = (flat([10, 10], [0.2, 0.2], 0.0), Path::still(Isometry3::identity()));
     let thin = Mesh::cone(0.06, 0.02, 7).unwrap();
-    let thin = Shape::Mesh { vertices: thin.positions(), triangles: thin.triangles()[1..].to_vec() };
+    let thin = Shape::Mesh { vertices: thin.positions(), triangles: thin.triangles()[1..].to_vec(), lines: vec![] };
     for (shape, solid) in [(Shape::Cuboid { half_extents: [0.05; 3] }, true), (thin, false)] {
         let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![Obstacle::new(shape)]);
         cloth.gravity = V3::zeros();
@@ -179,7 +180,11 @@ fn what_alone_gives_way_goes_across_itself() {
         // The one that is met in its frame, by its points, or held by pins.
         let (own, other) = if blade { (3..6, 0..3) } else { (0..3, 3..6) };
         let points = x[other.clone()].to_vec();
-        let shape = Shape::Mesh { vertices: points.iter().map(|&x| x.into()).collect(), triangles: vec![[0, 1, 2]] };
+        let shape = Shape::Mesh {
+            vertices: points.iter().map(|&x| x.into()).collect(),
+            triangles: vec![[0, 1, 2]],
+            lines: vec![],
+        };
         for path in [Path::still(Isometry3::identity()), Path::Points { begin: &points, end: &points }] {
             let obstacle = Obstacle::new(shape.clone());
             let mut cloth = Cloth::of(x[own.clone()].to_vec(), &[[0, 1, 2]], Parameters::default(), vec![obstacle]);

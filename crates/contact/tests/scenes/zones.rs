@@ -23,7 +23,7 @@ fn affine(x: &V3, way: f64) -> V3 {
 #[test]
 fn a_mesh_that_deforms_evenly_carries_cloth() {
     let floor = flat([3, 3], [0.5, 0.5], 0.0);
-    let shape = Shape::Mesh { vertices: floor.positions(), triangles: floor.triangles().to_vec() };
+    let shape = Shape::Mesh { vertices: floor.positions(), triangles: floor.triangles().to_vec(), lines: vec![] };
     let mut cloth = Cloth::new(&flat([8, 8], [0.3, 0.3], 3e-3), without_impulses(), vec![Obstacle::new(shape)]);
     let mut points = floor.vertices().to_vec();
     let mut held = 0;

@@ -7,13 +7,19 @@ use partita_simulator::{Carrier, Guide, HandleId, HandleTable, Surface};
 
 /// A guide along which a frame carries the mesh, without restitution.
 pub fn obstacle(mesh: &Mesh, friction: f64) -> Guide {
+    obstacle_of(mesh.positions(), mesh.triangles().to_vec(), vec![], friction)
+}
+
+/// The same of triangles and lines.
+pub fn obstacle_of(vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>, lines: Vec<[u32; 2]>, friction: f64) -> Guide {
     let owner = HandleTable::new("tests", "obstacle").owner();
     let surface = Surface {
         name: "obstacle".into(),
         carrier: Carrier::Frame(HandleId { owner, index: 0 }),
-        vertices: mesh.positions(),
-        triangles: mesh.triangles().to_vec(),
-        two_sided: false,
+        vertices,
+        triangles,
+        two_sided: !lines.is_empty(),
+        lines,
         friction,
         restitution: 0.0,
         thickness: 0.0,

@@ -21,6 +21,7 @@ pub fn surface(vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>, two_sided: boo
         carrier,
         vertices,
         triangles,
+        lines: vec![],
         two_sided,
         friction: 0.0,
         restitution: 0.0,

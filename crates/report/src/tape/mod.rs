@@ -17,6 +17,7 @@ mod file;
 mod numbers;
 mod recorder;
 mod sound;
+mod tubes;
 
 use partita::{
     WindowInputs,
@@ -50,7 +51,7 @@ pub struct Begin {
     pub simulators: Vec<String>,
     /// Follower and leader of each interface.
     pub interfaces: Vec<(String, String)>,
-    /// Everything with triangles.
+    /// Everything with triangles; what has lines has tubes around them instead.
     pub surfaces: Vec<TapeSurface>,
     /// The free particles of each simulator.
     pub clouds: Vec<TapeCloud>,

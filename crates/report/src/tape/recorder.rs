@@ -7,6 +7,7 @@ use partita::{
     simulator::{Carrier, Cloud, Wrench},
 };
 
+use super::tubes::{add_corners, with_tubes};
 use super::{Begin, End, Force, Frame, Numbers, Placement, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
 use crate::{Camera, Colour, Look, Options};
 
@@ -64,7 +65,7 @@ impl Scenery {
         let taped = |(number, posed): (usize, partita::PosedSurface)| TapeSurface {
             simulator: simulators.iter().position(|name| *name == posed.simulator).unwrap_or_default(),
             look: self.look_of(&format!("{}/{}", posed.simulator, posed.surface.name), number),
-            surface: posed.surface.as_ref().clone(),
+            surface: with_tubes(&posed.surface),
         };
         let surfaces = run.picture()?.surfaces.into_iter().enumerate().map(taped).collect();
         let cloud = |name: &String| {
@@ -239,7 +240,11 @@ impl Recorder {
             Carrier::Frame(_) => {
                 Placement::Rigid { position: posed.carriers[0].position, orientation: posed.carriers[0].orientation }
             }
-            Carrier::Points(_) => Placement::Deformed(posed.carriers.iter().map(|state| state.position).collect()),
+            Carrier::Points(_) => {
+                let mut vertices = posed.carriers.iter().map(|state| state.position).collect();
+                add_corners(&posed.surface, &mut vertices);
+                Placement::Deformed(vertices)
+            }
         };
         let mut clouds = vec![Cloud::default(); self.begin.clouds.len()];
         for (simulator, cloud) in picture.clouds {

@@ -40,7 +40,17 @@ pub fn surface(name: &str, vertices: Vec<Point>, triangles: Vec<[u32; 3]>, rigid
     let carrier = if rigid { Carrier::Frame(first) } else { Carrier::Points(table.iter().collect()) };
     let (friction, restitution, thickness) = (0.5, 0.0, 0.0);
     let name = name.into();
-    let surface = Surface { name, carrier, vertices, triangles, two_sided: true, friction, restitution, thickness };
+    let surface = Surface {
+        name,
+        carrier,
+        vertices,
+        triangles,
+        lines: vec![],
+        two_sided: true,
+        friction,
+        restitution,
+        thickness,
+    };
     TapeSurface { simulator: 0, surface, look: Some(Look::plain(Colour::SIGNAL)) }
 }
 

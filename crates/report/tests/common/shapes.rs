@@ -21,5 +21,15 @@ pub fn surface(
     two_sided: bool,
 ) -> Surface {
     let name = name.into();
-    Surface { name, carrier, vertices, triangles, two_sided, friction: 0.5, restitution: 0.0, thickness: 0.0 }
+    Surface {
+        name,
+        carrier,
+        vertices,
+        triangles,
+        lines: vec![],
+        two_sided,
+        friction: 0.5,
+        restitution: 0.0,
+        thickness: 0.0,
+    }
 }

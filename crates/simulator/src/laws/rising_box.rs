@@ -24,6 +24,7 @@ pub(super) fn rising_box(low: [f64; 3], high: [f64; 3], size: f64, deforming: bo
         carrier,
         vertices,
         triangles: quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
+        lines: vec![],
         two_sided: false,
         friction: 0.3,
         restitution: 0.2,
