@@ -1,10 +1,10 @@
-//! You will see the sheet of a public demonstration of impulse-based dynamics swing from two corners, beside one that is not long-drawn.
+//! You will see the sheet of a public demonstration of impulse-based dynamics swing from two corners, long-drawn, beside one that is not.
 //!
 //! J. Bender: Impulse-Based Dynamic Simulation, interactive page, with its defaults: 40 x 30 particles, two fixed corners, steps
 //! of 5 ms, symplectic Euler, two iterations of each loop, 0.5 kg a particle.
 //!
-//! Two iterations link by link leave that sheet longer than it may be, which the run says of every window; the other one is swept as often
-//! path by path. Neither meets itself, as on the page.
+//! Two iterations link by link leave that sheet longer than it may be, which the run says of every window; the other one is swept path by
+//! path until its links are as long as they may be. Neither meets itself, as on the page.
 
 use std::process::ExitCode;
 
@@ -18,14 +18,11 @@ use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Repor
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Particles along the sheet, and down from its fixed corners; how far they are from each other `[m]`, and the mass of one `[kg]`.
+/// Particles along a sheet, and down from its fixed corners; how far they are from each other `[m]`, and the mass of one `[kg]`.
 const PARTICLES: [u32; 2] = [40, 30];
 const APART: f64 = 0.05;
 const MASS: f64 = 0.5;
 const RATE: f64 = 200.0;
-const ITERATIONS: u32 = 2;
-/// How far links may be off before they are corrected, link by link in any case [-].
-const EXTENSIBILITY: f64 = 0.01;
 
 #[derive(Parser)]
 #[command(about = "The sheet of a public demonstration swings from two corners, link by link and path by path")]
@@ -42,9 +39,11 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let options = &flags.options;
     let mut report = Report::new("ibds_page", options)?;
     let seconds = options.seconds_or(6.0, 0.5);
-    let by_link = Solver::GaussSeidel(Optimisations::NONE);
     let mut scene = Scene::new(Rate::hz(RATE));
-    scene.add(sheet("links", -1.1, by_link, 1e-6)?).add(sheet("paths", 1.1, Solver::Paths, EXTENSIBILITY)?);
+    // However little links are off, they are corrected, but twice only.
+    let by_link = Solver::GaussSeidel(Optimisations::NONE);
+    scene.add(sheet("links", -1.1)?.solver(by_link).extensibility(1e-6).max_iterations(2));
+    scene.add(sheet("paths", 1.1)?.solver(Solver::Paths).extensibility(0.01).max_iterations(1000));
     let mut run = scene.build()?;
 
     let mut stretched = [0.0_f64; 2];
@@ -63,7 +62,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let [links, paths] = stretched;
     report.figure("largest stretch link by link [-]", links);
-    report.check("largest stretch path by path, of that", paths / links, Bound::at_most(0.1), "-");
+    report.check("largest stretch path by path", paths, Bound::at_most(0.0101), "-");
     for (name, seconds) in run.report().simulators {
         report.figure(&format!("ms a step, {name}"), 1e3 * seconds / run.windows() as f64);
     }
@@ -72,7 +71,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 }
 
 /// A sheet in the plane y = 0, fixed at the corners of its far edge.
-fn sheet(name: &str, x: f64, solver: Solver, extensibility: f64) -> Result<IbdsCloth, Failure> {
+fn sheet(name: &str, x: f64) -> Result<IbdsCloth, Failure> {
     let cells = PARTICLES.map(|n| n - 1);
     let size = cells.map(|n| APART * f64::from(n));
     let mesh = Mesh::grid(cells, size)?.turned([1.0, 0.0, 0.0], -std::f64::consts::FRAC_PI_2)?;
@@ -81,12 +80,12 @@ fn sheet(name: &str, x: f64, solver: Solver, extensibility: f64) -> Result<IbdsC
     // Every particle weighs the same, as on the page.
     let net = Net::new(&mesh.positions(), &vec![MASS; mesh.vertices().len()])?;
     let net = net.bars(mesh.edges().iter().map(|edge| edge.vertices))?.triangles(mesh.triangles())?;
-    let mut cloth = IbdsCloth::new(name, net)?.solver(solver).extensibility(extensibility).self_contact(false);
+    let mut cloth = IbdsCloth::new(name, net)?;
     cloth.pin(&[far[0], far[far.len() - 1]])?;
-    Ok(cloth.max_iterations(ITERATIONS).velocity_tolerance(Some(1e-3)))
+    Ok(cloth.self_contact(false).velocity_tolerance(Some(0.01)))
 }
 
 fn scenery() -> Scenery {
-    let camera = Camera::framing([[-2.1, -1.9, -1.6], [2.1, 0.2, 0.4]]).from_direction([0.0, 0.15, 1.0]);
-    Scenery::new(camera).look("links", Look::plain(Colour::SIGNAL)).look("paths", Look::plain(Colour::WATER)).still(1.5)
+    let camera = Camera::framing([[-2.1, -1.9, -1.6], [2.1, 0.2, 0.4]]).from_direction([-0.25, 0.3, 1.0]);
+    Scenery::new(camera).look("links", Look::plain(Colour::SIGNAL)).look("paths", Look::plain(Colour::WATER)).still(2.75)
 }

@@ -46,10 +46,10 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Sweeps until nothing is to be corrected.
-    pub fn correct(
+    pub fn correct<E: LinkError>(
         &mut self,
         system: &mut System<'_>,
-        error: &impl LinkError,
+        error: &E,
         meeting: &mut Meeting<'_>,
         with: Optimisations,
         most: u32,
@@ -67,12 +67,12 @@ impl Memory {
             let moved = meeting.sweep(system);
             self.measure(system, error);
             let mut corrections = 0;
-            loop {
+            for round in 1.. {
                 let swept =
                     if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
                 counts.add(&swept);
                 corrections += swept.corrections;
-                if swept.corrections == 0 || !with.kept_directions || counts.iterations == most {
+                if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || counts.iterations == most {
                     break;
                 }
             }

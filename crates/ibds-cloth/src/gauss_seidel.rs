@@ -22,10 +22,10 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Sweeps until nothing is to be corrected.
-    pub fn correct(
+    pub fn correct<E: LinkError>(
         &mut self,
         system: &mut System<'_>,
-        error: &impl LinkError,
+        error: &E,
         meeting: &mut Meeting<'_>,
         with: Optimisations,
         most: u32,
@@ -45,17 +45,20 @@ impl Memory {
                 };
                 self.directions.extend(system.links.ends.iter().enumerate().map(of));
             }
-            for round in 0.. {
+            for round in 1.. {
                 if counts.iterations == most {
                     return counts;
                 }
                 let swept = self.sweep(system, error, with);
                 counts.add(&swept);
-                let is_looked_at_anew = round == 0 || !with.kept_directions;
+                let is_looked_at_anew = round == 1 || !with.kept_directions;
                 if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {
                     return counts;
                 }
-                if swept.corrections == 0 || !with.kept_directions && !meeting.pushes.is_empty() {
+                if swept.corrections == 0
+                    || with.kept_directions && round == E::KEPT
+                    || !with.kept_directions && !meeting.pushes.is_empty()
+                {
                     break;
                 }
             }

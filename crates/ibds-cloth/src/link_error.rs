@@ -6,6 +6,9 @@ type V3 = Vector3<f64>;
 
 /// Of one loop: of values at the two particles of a link, the link's direction and how much too far apart they are along it.
 pub(crate) trait LinkError {
+    /// Sweeps after which directions that are kept are taken anew at the latest.
+    const KEPT: u32;
+
     /// The direction from the first value to the second, as long as 1 or, where there is none, 0. `forward` tells whether the
     /// first value is that of the link's first particle.
     fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64);
@@ -26,6 +29,10 @@ pub(crate) struct Lengths<'a> {
 }
 
 impl LinkError for Lengths<'_> {
+    /// Where links go straight on, errors that fall slowly along directions that are wrong by then took four times the sweeps; taking
+    /// directions is a fiftieth of so many.
+    const KEPT: u32 = 50;
+
     fn of(&self, link: usize, first: &V3, second: &V3, _: bool) -> (V3, f64) {
         let apart = second - first;
         let length = apart.norm();
@@ -55,6 +62,9 @@ pub(crate) struct Rates<'a> {
 }
 
 impl LinkError for Rates<'_> {
+    /// They do not change.
+    const KEPT: u32 = u32::MAX;
+
     fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64) {
         let n = if forward { self.directions[link] } else { -self.directions[link] };
         (n, n.dot(&(second - first)))
