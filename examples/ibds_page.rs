@@ -87,5 +87,8 @@ fn sheet(name: &str, x: f64) -> Result<IbdsCloth, Failure> {
 
 fn scenery() -> Scenery {
     let camera = Camera::framing([[-2.1, -1.9, -1.6], [2.1, 0.2, 0.4]]).from_direction([-0.25, 0.3, 1.0]);
-    Scenery::new(camera).look("links", Look::plain(Colour::SIGNAL)).look("paths", Look::plain(Colour::WATER)).still(2.75)
+    Scenery::new(camera)
+        .look("links", Look::plain(Colour::SIGNAL))
+        .look("paths", Look::plain(Colour::WATER))
+        .still(2.75)
 }

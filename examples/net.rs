@@ -93,8 +93,8 @@ fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> 
     let wide: Vec<[f64; 3]> = (0..KNOTS * KNOTS).map(|k| place(k, 1.0)).collect();
     let along = (0..KNOTS * KNOTS).filter(|k| k % KNOTS + 1 < KNOTS).map(|k| [k, k + 1]);
     let across = (0..KNOTS * (KNOTS - 1)).map(|k| [k, k + KNOTS]);
-    let net = Net::new(&wide, &vec![KNOT; wide.len()])?.ropes(along)?.ropes(across)?;
-    let net = IbdsCloth::new("net", net)?.with_positions(knots)?.thickness(THICK).compliance(COMPLIANCE);
+    let net = Net::new(&wide, &vec![KNOT; wide.len()])?.ropes(along)?.ropes(across)?.compliance(COMPLIANCE)?;
+    let net = IbdsCloth::new("net", net)?.with_positions(knots)?.thickness(THICK);
     let net = net.substeps(2).max_iterations(300);
 
     let mut rigid = RigidBodies::new("rigid");

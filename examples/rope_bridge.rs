@@ -151,8 +151,8 @@ fn scene() -> Result<(Run, Vec<HandleId>, HandleId), Failure> {
     let ball = rigid.add("ball", ball.velocity([SPEED, 0.0, 0.0]).spin([0.0, 0.0, -SPEED / RADIUS]))?;
 
     let places: Vec<[f64; 3]> = knots.iter().map(|&place| place.into()).collect();
-    let net = Net::new(&places, &vec![KNOT; places.len()])?.ropes(ropes)?;
-    let ropes = IbdsCloth::new("ropes", net)?.thickness(THICK).compliance(COMPLIANCE).substeps(2);
+    let net = Net::new(&places, &vec![KNOT; places.len()])?.ropes(ropes)?.compliance(COMPLIANCE)?;
+    let ropes = IbdsCloth::new("ropes", net)?.thickness(THICK).substeps(2);
     let mut scene = Scene::new(Rate::hz(240));
     for body in planks.iter().chain(&banks) {
         let tied = ties.iter().filter(|(_, to)| to == body).map(|(knot, _)| ropes.particle(*knot));

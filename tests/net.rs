@@ -21,8 +21,8 @@ fn a_heavy_ball_does_not_pass() {
     for (scheme, compliance) in [(Scheme::Interleaved, 0.0), (Relaxed::default().into(), 1e-4)] {
         let mesh = Mesh::grid([10, 10], [1.0, 1.0]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
         let mesh = mesh.at([-0.5, 0.0, -0.5]).unwrap();
-        let sheet = IbdsCloth::new("sheet", Net::sheet(&mesh, 0.2).unwrap()).unwrap();
-        let mut sheet = sheet.compliance(compliance);
+        let net = Net::sheet(&mesh, 0.2).unwrap().compliance(compliance).unwrap();
+        let mut sheet = IbdsCloth::new("sheet", net).unwrap();
         sheet.pin(&[0, 10, 110, 120]).unwrap();
         let mut rigid = RigidBodies::new("rigid");
         let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.15)).mass(10.0).at([0.0, 0.35, 0.0])).unwrap();

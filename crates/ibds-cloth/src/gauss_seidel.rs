@@ -77,7 +77,7 @@ impl Memory {
             swept.visits += 1;
             let [x, y] = [&system.y[i], &system.y[j]];
             let allowed = system.allowed[link];
-            let is_right = with.squares && system.softness == 0.0 && !error.is_off(link, x, y, allowed);
+            let is_right = with.squares && system.softness(link) == 0.0 && !error.is_off(link, x, y, allowed);
             let (n, e) = if is_right {
                 (V3::zeros(), 0.0)
             } else if with.kept_directions {

@@ -24,7 +24,7 @@
 //!   seconds ends at -0.27 m g L in steps of 10 ms, at -0.14 in steps of 1.25 ms. [`Parameters::substeps`] keep it at less cost
 //!   than a tolerance does.
 //! - A body that falls on inextensible cloth, or hangs from it, would have to stop at once, while it goes on for a window as it did: the
-//!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Parameters::compliance`] gives links a stiffness, and
+//!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Net::compliance`] gives links a stiffness, and
 //!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
 //! - In parts of a step before the last, links are swept once where that finds none off by more than it may be.
@@ -58,7 +58,7 @@ use partita_simulator::{
 
 use links::Links;
 use meet::contacts;
-pub use net::{Link, LinkKind, Net, Strut};
+pub use net::{Link, LinkKind, Net, Spring, Strut};
 pub use parameters::{Integrator, Optimisations, Parameters, Solver};
 pub use solvers::Counts;
 use solvers::Solvers;
@@ -298,9 +298,18 @@ impl Simulator for IbdsCloth {
         Ok(())
     }
 
-    /// Potential energy is that of gravity (zero at the origin).
+    /// Potential energy is that of gravity (zero at the origin), of springs, and of links that give way.
     fn ledger(&self) -> Option<Ledger> {
-        Some(self.vertices_of(&self.state).ledger(self.parameters.gravity, 0.0, self.state.external))
+        let Self { net, state, .. } = self;
+        let longer =
+            |[i, j]: [u32; 2], rest: f64| (state.positions[j as usize] - state.positions[i as usize]).norm() - rest;
+        let springs = net.springs.iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
+        let links = net.links.iter().filter(|link| link.compliance > 0.0).map(|link| {
+            let e = longer(link.particles, link.rest_length);
+            if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
+        });
+        let stored = 0.5 * (springs.sum::<f64>() + links.sum::<f64>());
+        Some(self.vertices_of(state).ledger(self.parameters.gravity, stored, state.external))
     }
 
     fn as_any(&self) -> &dyn Any {

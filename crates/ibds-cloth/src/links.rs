@@ -21,8 +21,9 @@ pub(crate) struct Links {
     /// Lengths `[m]`; by what errors are measured, which for those of no length is the mean of all `[m]`.
     pub rest: Vec<f64>,
     pub scale: Vec<f64>,
-    /// Whether each is a rope.
+    /// Whether each is a rope, and how it gives way `[m/N]`.
     rope: Vec<bool>,
+    pub compliance: Vec<f64>,
     /// How many are not struts.
     joined: usize,
     /// Which struts of the net the others are, in order.
@@ -56,6 +57,7 @@ impl Links {
             rest: links.iter().map(|link| link.rest_length).collect(),
             scale: links.iter().map(|link| if link.rest_length > 0.0 { link.rest_length } else { mean }).collect(),
             rope: links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
+            compliance: links.iter().map(|link| link.compliance).collect(),
             joined: links.len(),
             ..Self::default()
         }
@@ -128,12 +130,14 @@ impl Links {
         self.rest.truncate(taken);
         self.scale.truncate(taken);
         self.rope.truncate(taken);
+        self.compliance.truncate(taken);
         for &k in &self.closing[from..] {
             let strut = &net.struts[k as usize];
             self.ends.push(strut.particles);
             self.rest.push(strut.distance);
             self.scale.push(strut.distance);
             self.rope.push(false);
+            self.compliance.push(0.0);
         }
         self.bits.clear();
         self.first.clear();

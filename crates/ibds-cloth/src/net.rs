@@ -2,8 +2,10 @@
 
 use nalgebra::Vector3;
 use partita_mesh::Mesh;
-use partita_simulator::{SimulatorError, check_positive, check_vector};
+use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
+
+use crate::paths::take_apart;
 
 type V3 = Vector3<f64>;
 
@@ -14,6 +16,8 @@ pub enum LinkKind {
     Bar,
     /// No more than its rest length (\[BDB09\] section 3.4).
     Rope,
+    /// Its rest length, between particles that other links lead from one to the other: it keeps these straight, and nobody meets it.
+    Brace,
 }
 
 /// Two particles that keep their distance.
@@ -25,6 +29,21 @@ pub struct Link {
     pub rest_length: f64,
     /// Whether it may be shorter.
     pub kind: LinkKind,
+    /// How much longer it is by each newton that it pulls with `[m/N]`. 0 is inextensible.
+    pub compliance: f64,
+}
+
+/// Two particles that a spring and a damper draw together or push apart, by a force that is constant over a step.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Spring {
+    /// Numbers of the particles.
+    pub particles: [u32; 2],
+    /// `[m]`
+    pub rest_length: f64,
+    /// `[N/m]`
+    pub stiffness: f64,
+    /// `[N s/m]`
+    pub damping: f64,
 }
 
 /// Two particles that come no nearer to each other than a distance (\[BDB09\] section 3.4).
@@ -54,6 +73,7 @@ pub struct Net {
     pub(crate) masses: Vec<f64>,
     pub(crate) links: Vec<Link>,
     pub(crate) struts: Vec<Strut>,
+    pub(crate) springs: Vec<Spring>,
     pub(crate) triangles: Vec<[u32; 3]>,
 }
 
@@ -73,7 +93,14 @@ impl Net {
             check_positive(&format!("inverse mass of particle {k} [1/kg]"), 1.0 / m)?;
         }
         let positions = positions.iter().map(|&x| x.into()).collect();
-        Ok(Self { positions, masses: masses.to_vec(), links: vec![], struts: vec![], triangles: vec![] })
+        Ok(Self {
+            positions,
+            masses: masses.to_vec(),
+            links: vec![],
+            struts: vec![],
+            springs: vec![],
+            triangles: vec![],
+        })
     }
 
     /// The vertices of a mesh, each with a third of its triangles' masses, and bars along the edges. `density` is mass by area
@@ -126,9 +153,63 @@ impl Net {
     fn with(mut self, between: impl IntoIterator<Item = [u32; 2]>, kind: LinkKind) -> Result<Self, SimulatorError> {
         for particles in between {
             let [i, j] = self.check_ends(&format!("link {}", self.links.len()), particles)?;
-            self.links.push(Link { particles, rest_length: (j - i).norm(), kind });
+            self.links.push(Link { particles, rest_length: (j - i).norm(), kind, compliance: 0.0 });
         }
         Ok(self)
+    }
+
+    /// All links so far give way: they get longer by so much with each newton that they pull with `[m/N]`; what
+    /// [`Parameters::extensibility`](crate::Parameters::extensibility) allows is on top of that. 0 is inextensible: what hangs from such links
+    /// or falls on them is stopped at once, which a body that others move cannot be (see the crate's page).
+    ///
+    /// # Errors
+    /// It is negative or not finite.
+    pub fn compliance(mut self, compliance: f64) -> Result<Self, SimulatorError> {
+        check_not_negative("compliance of links [m/N]", compliance)?;
+        self.links.iter_mut().for_each(|link| link.compliance = compliance);
+        Ok(self)
+    }
+
+    /// With braces between these particles too, each as stiff as a spring `[N/m]` but stable however stiff and light: solved together with
+    /// links, not before them. Between [`Net::interlaced`] particles they resist bending, by an angle θ between links of length l with the
+    /// energy k l² θ⁴/32.
+    ///
+    /// # Errors
+    /// As [`Net::bars`], or the stiffness is not positive.
+    pub fn braces(self, between: impl IntoIterator<Item = [u32; 2]>, stiffness: f64) -> Result<Self, SimulatorError> {
+        check_positive("stiffness of braces [N/m]", stiffness)?;
+        check_positive("compliance of braces [m/N]", 1.0 / stiffness)?;
+        let known = self.links.len();
+        let mut net = self.with(between, LinkKind::Brace)?;
+        net.links[known..].iter_mut().for_each(|link| link.compliance = 1.0 / stiffness);
+        Ok(net)
+    }
+
+    /// With springs of such a stiffness `[N/m]` and dampers `[N s/m]` between these particles too, at rest where they are now: explicit,
+    /// their forces are taken where a step begins and are constant over it (\[BBD09\] sections 4.1 and 4.3). They explode unless h² k and
+    /// h d are below the masses.
+    ///
+    /// # Errors
+    /// As [`Net::bars`], or a number is negative or not finite.
+    pub fn springs(
+        mut self,
+        between: impl IntoIterator<Item = [u32; 2]>,
+        stiffness: f64,
+        damping: f64,
+    ) -> Result<Self, SimulatorError> {
+        check_not_negative("stiffness of springs [N/m]", stiffness)?;
+        check_not_negative("damping of springs [N s/m]", damping)?;
+        for particles in between {
+            let [i, j] = self.check_ends(&format!("spring {}", self.springs.len()), particles)?;
+            self.springs.push(Spring { particles, rest_length: (j - i).norm(), stiffness, damping });
+        }
+        Ok(self)
+    }
+
+    /// Particles with one between them along links that go straight on, for [`Net::braces`] and [`Net::springs`] that resist bending.
+    pub fn interlaced(&self) -> Vec<[u32; 2]> {
+        let paths = take_apart(self);
+        paths.iter().flat_map(|path| path.particles.windows(3).map(|row| [row[0], row[2]])).collect()
     }
 
     /// With struts between these particles too, which come no nearer to each other than `distance` `[m]`: balls with radii that make that
@@ -208,7 +289,8 @@ impl Net {
         let mut in_sheet = vec![false; self.positions.len()];
         self.triangles.iter().flatten().for_each(|&k| in_sheet[k as usize] = true);
         let is_lone = |ends: &[u32; 2]| !ends.iter().all(|&k| in_sheet[k as usize]);
-        let mut edges: Vec<[u32; 2]> = self.links.iter().map(|link| link.particles).filter(is_lone).collect();
+        let met = self.links.iter().filter(|link| link.kind != LinkKind::Brace);
+        let mut edges: Vec<[u32; 2]> = met.map(|link| link.particles).filter(is_lone).collect();
         edges.iter_mut().for_each(|ends| ends.sort_unstable());
         edges.sort_unstable();
         edges.dedup();

@@ -64,10 +64,6 @@ pub struct Parameters {
     /// By how much the particles of a strut may be nearer to each other than it keeps them, of that (`ε_d` of contacts in \[BDB09\] section
     /// 5, which takes 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
     pub strut_tolerance: f64,
-    /// How much longer links get by each newton that they pull with; what `extensibility` allows is on top of that. 0 is inextensible:
-    /// what hangs from it or falls on it is then stopped at once, which a body that others move cannot be (`lib.rs`). The velocity loop
-    /// takes out what such links do not yet give way to, so with it they do not swing `[m/N]`. Default 0.
-    pub compliance: f64,
     /// How fast links may still grow or shrink at the end of a step; none leaves the velocity loop out (\[BDB09\] section 3.2)
     /// `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
@@ -93,7 +89,6 @@ impl Default for Parameters {
             integrator: Integrator::default(),
             extensibility: 0.01,
             strut_tolerance: 0.01,
-            compliance: 0.0,
             velocity_tolerance: None,
             solver: Solver::default(),
             max_iterations: 100,
@@ -118,7 +113,6 @@ impl Parameters {
                 return Err(SimulatorError::refused(thing, share, "from 1e-12 to 1"));
             }
         }
-        check_not_negative("compliance [m/N]", self.compliance)?;
         self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
         check_positive("max_iterations", f64::from(self.max_iterations))?;
         check_positive("substeps", f64::from(self.substeps))?;
@@ -161,11 +155,6 @@ impl IbdsCloth {
     /// See [`Parameters::strut_tolerance`] [-].
     pub fn strut_tolerance(self, strut_tolerance: f64) -> Self {
         self.set(|p| p.strut_tolerance = strut_tolerance)
-    }
-
-    /// See [`Parameters::compliance`] `[m/N]`.
-    pub fn compliance(self, compliance: f64) -> Self {
-        self.set(|p| p.compliance = compliance)
     }
 
     /// See [`Parameters::velocity_tolerance`] `[m/s]`.

@@ -39,8 +39,8 @@ const LANES: usize = 4;
 const NONE: u32 = u32::MAX;
 
 /// A row of links: particles, one more than links, and links with whether they run along it.
-struct Path {
-    particles: Vec<u32>,
+pub(crate) struct Path {
+    pub particles: Vec<u32>,
     links: Vec<(u32, bool)>,
 }
 
@@ -98,7 +98,7 @@ impl Paths {
 }
 
 /// Paths that go as straight on as they can.
-fn take_apart(net: &Net) -> Vec<Path> {
+pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
     let at = net.links_at();
     let mut taken = vec![false; net.links.len()];
     // By which path each particle was met last.
@@ -283,13 +283,14 @@ impl Batch {
         for k in 0..m {
             for lane in 0..LANES {
                 let [own, next] = [weight(k, lane), weight(k + 1, lane)];
-                if slack[k][lane] || own + next + system.softness == 0.0 {
+                let soft = if slack[k][lane] { 0.0 } else { system.softness(self.links[k][lane] as usize) };
+                if slack[k][lane] || own + next + soft == 0.0 {
                     (above[lane], last[lane]) = (0.0, 0.0);
                 } else {
                     let turn = |k: usize| directions[k - 1][lane].dot(&directions[k][lane]);
                     let lower = if k > 0 && !slack[k - 1][lane] { -own * turn(k) } else { 0.0 };
                     let right = if k + 1 < m && !slack[k + 1][lane] { -next * turn(k + 1) } else { 0.0 };
-                    let pivot = (1.0 + SOFT) * (own + next) + system.softness - lower * above[lane];
+                    let pivot = (1.0 + SOFT) * (own + next) + soft - lower * above[lane];
                     last[lane] = (errors[k][lane] - lower * last[lane]) / pivot;
                     above[lane] = right / pivot;
                 }

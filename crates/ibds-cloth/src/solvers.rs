@@ -23,15 +23,17 @@ pub(crate) struct System<'a> {
     pub links: &'a Links,
     /// Error that each link may have, in the unit of `y`.
     pub allowed: &'a [f64],
-    /// What each link gave so far: impulses, times the step in the loop of places; and by how much what is no strut gives way to that `[1/kg]`.
+    /// What each link gave so far: impulses, times the step in the loop of places.
     pub pulls: &'a mut [f64],
-    pub softness: f64,
+    /// What makes of a link's compliance how much farther apart it lets its particles be by what it gave: 1/h², or 0 in the loop of
+    /// velocities `[1/s²]`.
+    pub softening: f64,
 }
 
 impl System<'_> {
     /// By how much a link gives way to what it gives `[1/kg]`.
     pub fn softness(&self, link: usize) -> f64 {
-        if self.links.is_strut(link) { 0.0 } else { self.softness }
+        self.softening * self.links.compliance[link]
     }
 
     /// The direction of a link, and how much too far apart its values are for what it pulls.

@@ -28,7 +28,7 @@ pub(crate) struct Work {
     pub solvers: Solvers,
     pub links: Links,
     pub next: State,
-    /// Loads with gravity `[N]`.
+    /// Loads, and with these gravity and springs `[N]`.
     pub forces: Vec<V3>,
     pub loads: Vec<V3>,
     /// 0 for what is held `[1/kg]`.
@@ -70,11 +70,12 @@ impl IbdsCloth {
             self.work.contacts = contacts(&self.net, &self.parameters, met)?;
             self.work.obstacles = obstacles;
         }
-        self.gather_forces(inputs);
+        self.gather_loads(inputs);
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
         self.work.counts = Counts::default();
         for part in 0..parts {
+            self.gather_forces();
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
                 .collect();
@@ -118,16 +119,33 @@ impl IbdsCloth {
         Ok(())
     }
 
-    fn gather_forces(&mut self, inputs: &Inputs) {
-        let Work { loads, forces, .. } = &mut self.work;
+    fn gather_loads(&mut self, inputs: &Inputs) {
+        let loads = &mut self.work.loads;
         loads.clear();
         loads.resize(self.net.masses.len(), V3::zeros());
         for (handle, wrench) in &inputs.loads {
             loads[handle.index as usize] += V3::from(wrench.linear);
         }
+    }
+
+    /// Loads, gravity and springs, constant over a part (\[BBD09\] section 4.3).
+    fn gather_forces(&mut self) {
+        let Work { loads, forces, next, .. } = &mut self.work;
         let gravity = V3::from(self.parameters.gravity);
         forces.clear();
         forces.extend(loads.iter().zip(&self.net.masses).map(|(load, m)| load + *m * gravity));
+        for spring in &self.net.springs {
+            let [i, j] = spring.particles.map(|k| k as usize);
+            let apart = next.positions[j] - next.positions[i];
+            let length = apart.norm();
+            if length > 0.0 {
+                let n = apart / length;
+                let rate = n.dot(&(next.velocities[j] - next.velocities[i]));
+                let pull = (spring.stiffness * (length - spring.rest_length) + spring.damping * rate) * n;
+                forces[i] += pull;
+                forces[j] -= pull;
+            }
+        }
     }
 
     /// What moves as it is told until a time: pins, what hands hold, and what is attached.
@@ -169,14 +187,14 @@ impl IbdsCloth {
         links.begin(&self.net, &next.positions, places);
         allowed.clear();
         pulls.clear();
-        let softness = self.softness(h);
+        let softening = 1.0 / (h * h);
         let &Parameters { solver, max_iterations: most, thickness, .. } = &self.parameters;
         let mut round = 1;
         loop {
             self.prepare_links();
             let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
             let lengths = Lengths { rest: &links.rest };
-            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softness };
+            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening };
             let meeting = Meeting { pushes, enough: CLOSE * thickness };
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (most, is_last));
             self.work.counts.join(&ended.counts);
@@ -202,17 +220,12 @@ impl IbdsCloth {
         pulls.resize(links.len(), 0.0);
     }
 
-    /// How much farther apart a link lets its particles be by what it gave, times the part: α/h² `[1/kg]`.
-    fn softness(&self, h: f64) -> f64 {
-        self.parameters.compliance / (h * h)
-    }
-
     /// The largest error of a link, of what it may be.
     fn worst_length(&mut self, h: f64) -> f64 {
-        let softness = self.softness(h);
+        let softening = 1.0 / (h * h);
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let lengths = Lengths { rest: &links.rest };
-        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softness }.worst(&lengths)
+        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening }.worst(&lengths)
     }
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
@@ -251,14 +264,15 @@ impl IbdsCloth {
         directions.extend(links.ends.iter().enumerate().map(|(link, ends)| {
             let [i, j] = ends.map(|k| places[k as usize]);
             let length = (j - i).norm();
-            // Is it slack by more than it may be off?
+            // What gives way may swing, and what is slack by more than it may be off is free.
             let too_long = length - links.rest[link];
-            let is_loose = links.is_slack(link, too_long) && too_long.abs() > allowed[link];
+            let is_slack = links.is_slack(link, too_long) && too_long.abs() > allowed[link];
+            let is_loose = is_slack || links.compliance[link] > 0.0;
             if is_loose || length == 0.0 { V3::zeros() } else { (j - i) / length }
         }));
         allowed.fill(tolerance);
         let y = &mut next.velocities;
-        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softness: 0.0 };
+        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softening: 0.0 };
         let most = (max_iterations, is_last);
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(
@@ -276,19 +290,20 @@ impl IbdsCloth {
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
     fn book_held(&mut self, h: f64) {
-        let Work { next, begin, predicted, forces, loads, held, before, taken, given, reactions, .. } = &mut self.work;
+        let Work { next, begin, predicted, forces, held, before, taken, given, reactions, .. } = &mut self.work;
         let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
         let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
             angular += x.cross(&impulse);
         };
-        for (k, (force, load)) in forces.iter().zip(&*loads).enumerate() {
+        let gravity = V3::from(self.parameters.gravity);
+        for (k, mass) in self.net.masses.iter().enumerate() {
             // Where the change of m x × v is the moment of the force.
             let place = match self.parameters.integrator {
                 Integrator::SymplecticEuler => begin[k],
                 Integrator::Parabola => 0.5 * (begin[k] + predicted[k]),
             };
-            external(&place, h * (force - load));
+            external(&place, h * *mass * gravity);
         }
         for (&Held { vertex: k, position, velocity, guide }, before) in held.iter().zip(&*before) {
             let links = taken[k] / h + given[k];
