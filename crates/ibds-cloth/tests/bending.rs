@@ -1,7 +1,5 @@
 //! Springs and braces between particles with one between them resist bending ([BBD09] section 4.1).
 
-use std::f64::consts::FRAC_PI_2;
-
 use nalgebra::Vector3;
 use partita_ibds_cloth::{IbdsCloth, LinkKind, Net, Optimisations, Solver};
 use partita_mesh::Mesh;
