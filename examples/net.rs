@@ -88,6 +88,12 @@ fn place(knot: u32, narrower: f64) -> [f64; 3] {
     [x, HEIGHT, z]
 }
 
+/// The beam that a knot is tied to, if it is at the rim.
+fn beam_of(knot: u32) -> Option<usize> {
+    let [i, j] = [knot % KNOTS, knot / KNOTS];
+    [i == 0, i + 1 == KNOTS, j == 0, j + 1 == KNOTS].iter().position(|is_there| *is_there)
+}
+
 /// The run, and what falls.
 fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> Result<(Run, Vec<HandleId>), Failure> {
     let wide: Vec<[f64; 3]> = (0..KNOTS * KNOTS).map(|k| place(k, 1.0)).collect();
@@ -100,22 +106,21 @@ fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([10.0, 1.0, 10.0])).at([0.0, -0.5, 0.0]))?;
     // Ropes end at the beams, not in them.
-    let (last, out) = (KNOTS - 1, 0.5 * LOOSE * MESH * f64::from(KNOTS - 1) + 0.04 + THICK);
-    let sides: [(&str, [f64; 3], [f64; 3], fn(u32, u32) -> bool); 4] = [
-        ("left", [0.08, 0.08, 2.0 * out + 0.16], [-out, HEIGHT, 0.0], |i, _| i == 0),
-        ("right", [0.08, 0.08, 2.0 * out + 0.16], [out, HEIGHT, 0.0], |i, _| i + 1 == KNOTS),
-        ("back", [2.0 * out - 0.08, 0.08, 0.08], [0.0, HEIGHT, -out], |_, j| j == 0),
-        ("front", [2.0 * out - 0.08, 0.08, 0.08], [0.0, HEIGHT, out], |_, j| j + 1 == KNOTS),
-    ];
+    let out = 0.5 * LOOSE * MESH * f64::from(KNOTS - 1) + 0.04 + THICK;
+    let [long, short] = [2.0 * out + 0.08, 2.0 * out - 0.08];
     let mut scene = Scene::new(Rate::hz(120));
-    for (name, size, at, is_at) in sides {
-        let beam = rigid.add(&format!("beam {name}"), Body::fixed(Shape::cuboid(size)).at(at))?;
-        let is_tied = |k: &u32| {
-            let [i, j] = [k % KNOTS, k / KNOTS];
-            // Corners are tied to the sides, not to the back and the front.
-            is_at(i, j) && (name == "left" || name == "right" || i != 0 && i != last)
-        };
-        scene.attach((0..KNOTS * KNOTS).filter(is_tied).map(|k| net.particle(k)).collect::<Vec<_>>(), beam);
+    for (number, (size, at)) in [
+        ([0.08, 0.08, long], [-out, HEIGHT, 0.0]),
+        ([0.08, 0.08, long], [out, HEIGHT, 0.0]),
+        ([short, 0.08, 0.08], [0.0, HEIGHT, -out]),
+        ([short, 0.08, 0.08], [0.0, HEIGHT, out]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let beam = rigid.add(&format!("beam {number}"), Body::fixed(Shape::cuboid(size)).at(at))?;
+        let tied = (0..KNOTS * KNOTS).filter(|&knot| beam_of(knot) == Some(number));
+        scene.attach(tied.map(|knot| net.particle(knot)).collect::<Vec<_>>(), beam);
     }
     for (number, [x, z]) in [[-out, -out], [out, -out], [-out, out], [out, out]].into_iter().enumerate() {
         let tall = HEIGHT - 0.04;

@@ -20,7 +20,7 @@ use crate::{
     Optimisations,
     link_error::LinkError,
     links::Beside,
-    solvers::{Counts, Meeting, Swept, System},
+    solvers::{Counts, Limit, Meeting, Swept, System},
 };
 
 type V3 = Vector3<f64>;
@@ -52,7 +52,7 @@ impl Memory {
         error: &E,
         meeting: &mut Meeting<'_>,
         with: Optimisations,
-        most: u32,
+        limit: Limit,
     ) -> Counts {
         let mut counts = Counts::default();
         self.pulls.clear();
@@ -63,7 +63,7 @@ impl Memory {
         self.units.clear();
         let units = self.pulls.iter().zip(system.allowed);
         self.units.extend(units.map(|(pull, allowed)| if *pull > 0.0 { 1.0 / allowed } else { 0.0 }));
-        while counts.iterations < most {
+        while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             self.measure(system, error);
             let mut corrections = 0;
@@ -72,7 +72,7 @@ impl Memory {
                     if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
                 counts.add(&swept);
                 corrections += swept.corrections;
-                if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || counts.iterations == most {
+                if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || limit.is_reached(&counts) {
                     break;
                 }
             }
@@ -127,7 +127,13 @@ impl Memory {
     }
 
     fn correct_link<const FLAGS: bool>(&mut self, link: usize, system: &System<'_>, with: Optimisations) {
-        let e = std::mem::replace(&mut self.errors[link], 0.0);
+        let mut e = self.errors[link];
+        if system.largest < f64::INFINITY {
+            let most = system.largest / self.pulls[link];
+            e = e.clamp(-most, most);
+            self.marked[link] = true;
+        }
+        self.errors[link] -= e;
         self.corrected[link] += e;
         if with.kept_directions {
             if !std::mem::replace(&mut self.known[link], true) {

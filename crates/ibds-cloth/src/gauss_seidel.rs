@@ -6,7 +6,7 @@ use crate::{
     Optimisations,
     link_error::LinkError,
     links::ALWAYS,
-    solvers::{Counts, Meeting, Swept, System},
+    solvers::{Counts, Limit, Meeting, Swept, System},
 };
 
 type V3 = Vector3<f64>;
@@ -28,7 +28,7 @@ impl Memory {
         error: &E,
         meeting: &mut Meeting<'_>,
         with: Optimisations,
-        most: u32,
+        limit: Limit,
     ) -> Counts {
         let mut counts = Counts::default();
         loop {
@@ -46,7 +46,7 @@ impl Memory {
                 self.directions.extend(system.links.ends.iter().enumerate().map(of));
             }
             for round in 1.. {
-                if counts.iterations == most {
+                if limit.is_reached(&counts) {
                     return counts;
                 }
                 let swept = self.sweep(system, error, with);
@@ -95,11 +95,7 @@ impl Memory {
                 continue;
             }
             // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-            let pull = e / give;
-            let impulse: V3 = pull * n;
-            system.pulls[link] += pull;
-            system.push(i, &impulse);
-            system.push(j, &-impulse);
+            system.pull(link, e / give, &n);
             swept.corrections += 1;
             for (k, bit) in [(i, bit_i), (j, bit_j)] {
                 self.masks[k] = if system.w[k] > 0.0 { u64::MAX } else { self.masks[k] };

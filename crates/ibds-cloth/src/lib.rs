@@ -27,6 +27,8 @@
 //!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Net::compliance`] gives links a stiffness, and
 //!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
+//! - What bends is a net's own affair: [`Net::interlaced`] particles with braces between them, which are stable however stiff, or with
+//!   the paper's explicit springs. Balls that meet are struts, [`Net::struts`].
 //! - In parts of a step before the last, links are swept once where that finds none off by more than it may be.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can

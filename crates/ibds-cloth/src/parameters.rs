@@ -72,6 +72,15 @@ pub struct Parameters {
     /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.
     pub max_iterations: u32,
+    /// After so much time of a step loops stop as well, wherever they are (\[BBD09\] section 3.5). How far that is depends on the machine:
+    /// such a run does not come out the same again `[s]`. Default none.
+    pub time_budget: Option<f64>,
+    /// The largest impulse of one correction of a link (\[BDB09\] section 4.2): what is far off is put right in more sweeps `[N s]`. Default
+    /// none.
+    pub max_impulse: Option<f64>,
+    /// Whether the loop of places begins with what bars and braces gave in the part before, if that ended with all links right, and
+    /// not with nothing as in the paper. Default false.
+    pub warm_start: bool,
     /// Parts of a step, at least 1. Default 1.
     pub substeps: u32,
     /// Of sheets and ropes: how far the middles of two layers stay apart `[m]`. Shorter than links. Default 1 mm.
@@ -92,6 +101,9 @@ impl Default for Parameters {
             velocity_tolerance: None,
             solver: Solver::default(),
             max_iterations: 100,
+            time_budget: None,
+            max_impulse: None,
+            warm_start: false,
             substeps: 1,
             thickness: 1e-3,
             friction: 0.3,
@@ -113,7 +125,13 @@ impl Parameters {
                 return Err(SimulatorError::refused(thing, share, "from 1e-12 to 1"));
             }
         }
-        self.velocity_tolerance.map_or(Ok(()), |tolerance| check_positive("velocity_tolerance [m/s]", tolerance))?;
+        for (thing, value) in [
+            ("velocity_tolerance [m/s]", self.velocity_tolerance),
+            ("time_budget [s]", self.time_budget),
+            ("max_impulse [N s]", self.max_impulse),
+        ] {
+            value.map_or(Ok(()), |value| check_positive(thing, value))?;
+        }
         check_positive("max_iterations", f64::from(self.max_iterations))?;
         check_positive("substeps", f64::from(self.substeps))?;
         check_not_negative("friction [-]", self.friction)?;
@@ -170,6 +188,21 @@ impl IbdsCloth {
     /// See [`Parameters::max_iterations`].
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.set(|p| p.max_iterations = max_iterations)
+    }
+
+    /// See [`Parameters::time_budget`] `[s]`.
+    pub fn time_budget(self, time_budget: Option<f64>) -> Self {
+        self.set(|p| p.time_budget = time_budget)
+    }
+
+    /// See [`Parameters::max_impulse`] `[N s]`.
+    pub fn max_impulse(self, max_impulse: Option<f64>) -> Self {
+        self.set(|p| p.max_impulse = max_impulse)
+    }
+
+    /// See [`Parameters::warm_start`].
+    pub fn warm_start(self, warm_start: bool) -> Self {
+        self.set(|p| p.warm_start = warm_start)
     }
 
     /// See [`Parameters::substeps`].

@@ -215,6 +215,10 @@ impl Batch {
                 break;
             }
         }
+        if system.largest < f64::INFINITY {
+            let impulses = rows.impulses[..self.links.len()].iter_mut().flatten();
+            impulses.for_each(|impulse| *impulse = impulse.clamp(-system.largest, system.largest));
+        }
         let shares = self.add_up(system.w, error, rows);
         for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter().zip(&rows.slack)) {
             for lane in 0..LANES {

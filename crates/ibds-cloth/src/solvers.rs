@@ -1,5 +1,7 @@
 //! A loop: sweeps over all links until none is off by more than it may be.
 
+use std::time::Instant;
+
 use nalgebra::Vector3;
 use partita_contact::Pushes;
 
@@ -28,6 +30,8 @@ pub(crate) struct System<'a> {
     /// What makes of a link's compliance how much farther apart it lets its particles be by what it gave: 1/h², or 0 in the loop of
     /// velocities `[1/s²]`.
     pub softening: f64,
+    /// The largest that a correction gives, in the unit of `pulls`.
+    pub largest: f64,
 }
 
 impl System<'_> {
@@ -61,13 +65,21 @@ impl System<'_> {
             swept.worst = swept.worst.max(of_allowed);
             let w = self.w[i] + self.w[j];
             if of_allowed > leave && w > 0.0 {
-                self.pulls[link] += e / w;
-                self.push(i, &(e / w * n));
-                self.push(j, &(-e / w * n));
+                self.pull(link, e / w, &n);
                 swept.corrections += 1;
             }
         }
         swept
+    }
+
+    /// A link pulls at both its particles, along the direction from the first to the second, as far as it may at once.
+    pub fn pull(&mut self, link: usize, pull: f64, n: &V3) {
+        let pull = pull.clamp(-self.largest, self.largest);
+        let impulse = pull * n;
+        self.pulls[link] += pull;
+        let [i, j] = self.links.ends[link].map(|k| k as usize);
+        self.push(i, &impulse);
+        self.push(j, &-impulse);
     }
 
     /// Gives a particle an impulse.
@@ -91,6 +103,19 @@ impl Meeting<'_> {
     /// All contacts once. By how much that moved something at most.
     pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
         self.pushes.sweep(system.y, system.w)
+    }
+}
+
+/// Where a loop stops in any case: after so many sweeps, or at a time.
+#[derive(Clone, Copy)]
+pub(crate) struct Limit {
+    pub sweeps: u32,
+    pub until: Option<Instant>,
+}
+
+impl Limit {
+    pub fn is_reached(&self, counts: &Counts) -> bool {
+        counts.iterations >= self.sweeps || self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
@@ -163,7 +188,7 @@ impl Solvers {
         Self { paths, rows, ..Self::default() }
     }
 
-    /// Sweeps contacts and links until both find nothing to correct, or `most` times. In a part of a step before the last, paths are
+    /// Sweeps contacts and links until both find nothing to correct, or to a limit. In a part of a step before the last, paths are
     /// swept once where that finds no link off by more than it may be.
     pub fn correct(
         &mut self,
@@ -171,14 +196,14 @@ impl Solvers {
         error: &impl LinkError,
         mut meeting: Meeting<'_>,
         solver: Solver,
-        (most, is_last): (u32, bool),
+        (limit, is_last): (Limit, bool),
     ) -> Ended {
         let counts = match solver {
-            Solver::Paths => return self.correct_paths(system, error, meeting, (most, is_last)),
+            Solver::Paths => return self.correct_paths(system, error, meeting, (limit, is_last)),
             Solver::GaussSeidel(with) if with.anticipation => {
-                self.anticipation.correct(system, error, &mut meeting, with, most)
+                self.anticipation.correct(system, error, &mut meeting, with, limit)
             }
-            Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, most),
+            Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, limit),
         };
         Ended { counts, worst: system.worst(error) }
     }
@@ -190,10 +215,10 @@ impl Solvers {
         system: &mut System<'_>,
         error: &impl LinkError,
         mut meeting: Meeting<'_>,
-        (most, is_last): (u32, bool),
+        (limit, is_last): (Limit, bool),
     ) -> Ended {
         let mut counts = Counts::default();
-        while counts.iterations < most {
+        while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             let leave = if counts.iterations == 0 { 0.0 } else { 1.0 };
             let mut swept = system.sweep_struts(error, leave);

@@ -1,5 +1,7 @@
 //! One step from top to bottom, and its stages (\[BDB09\] figure 1).
 
+use std::time::{Duration, Instant};
+
 use nalgebra::Vector3;
 use partita_cloth::{Held, Obstacles};
 use partita_contact::{Contacts, Pushes};
@@ -10,7 +12,7 @@ use crate::{
     link_error::{Lengths, Rates},
     links::Links,
     meet::contacts,
-    solvers::{Counts, Meeting, Solvers, System},
+    solvers::{Counts, Limit, Meeting, Solvers, System},
     state::State,
 };
 
@@ -25,6 +27,8 @@ const CLOSE: f64 = 0.1;
 /// Memory that a step works in. Nothing in it outlives a step but what the configuration gives.
 #[derive(Default)]
 pub(crate) struct Work {
+    /// When loops stop in any case.
+    pub until: Option<Instant>,
     pub solvers: Solvers,
     pub links: Links,
     pub next: State,
@@ -74,7 +78,11 @@ impl IbdsCloth {
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
         self.work.counts = Counts::default();
+        let start = Instant::now();
         for part in 0..parts {
+            let share = f64::from(part + 1) / f64::from(parts);
+            let budget = self.parameters.time_budget.and_then(|all| Duration::try_from_secs_f64(share * all).ok());
+            self.work.until = budget.and_then(|budget| start.checked_add(budget));
             self.gather_forces();
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
@@ -103,6 +111,13 @@ impl IbdsCloth {
     ) -> Result<(), SimulatorError> {
         self.predict(h);
         let mut worst = self.correct_lengths(h, is_last, motions)?;
+        if self.parameters.warm_start {
+            let Work { next, pulls, .. } = &mut self.work;
+            next.pulls.clear();
+            // What cannot be put right would pull harder with every step.
+            let kept = if worst <= 1.0 { self.net.links.len() } else { 0 };
+            next.pulls.extend(pulls[..kept].iter().map(|pull| pull / (h * h)));
+        }
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
             worst = self.worst_length(h);
@@ -188,15 +203,18 @@ impl IbdsCloth {
         allowed.clear();
         pulls.clear();
         let softening = 1.0 / (h * h);
-        let &Parameters { solver, max_iterations: most, thickness, .. } = &self.parameters;
+        let &Parameters { solver, max_impulse, thickness, .. } = &self.parameters;
+        let largest = max_impulse.map_or(f64::INFINITY, |most| most * h);
+        let limit = self.limit();
+        self.begin_with_pulls(h);
         let mut round = 1;
         loop {
             self.prepare_links();
             let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
             let lengths = Lengths { rest: &links.rest };
-            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening };
+            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest };
             let meeting = Meeting { pushes, enough: CLOSE * thickness };
-            let ended = solvers.correct(&mut system, &lengths, meeting, solver, (most, is_last));
+            let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
             let struts = self.work.links.add(&self.net, &self.work.places, self.parameters.strut_tolerance);
             if round == ROUNDS && struts > 0 {
@@ -207,6 +225,26 @@ impl IbdsCloth {
                 return Ok(ended.worst);
             }
             round += 1;
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        Limit { sweeps: self.parameters.max_iterations, until: self.work.until }
+    }
+
+    /// Bars and braces pull as they did, along where they would be.
+    fn begin_with_pulls(&mut self, h: f64) {
+        if !self.parameters.warm_start {
+            return;
+        }
+        self.prepare_links();
+        let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
+        let (softening, largest) = (0.0, f64::INFINITY);
+        let lengths = Lengths { rest: &links.rest };
+        let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest };
+        for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
+            let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), true, &lengths);
+            system.pull(link, h * h * force, &n);
         }
     }
 
@@ -225,7 +263,8 @@ impl IbdsCloth {
         let softening = 1.0 / (h * h);
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let lengths = Lengths { rest: &links.rest };
-        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening }.worst(&lengths)
+        let largest = f64::INFINITY;
+        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest }.worst(&lengths)
     }
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
@@ -242,9 +281,10 @@ impl IbdsCloth {
     /// The loop of velocities (\[BDB09\] section 3.2), where links are as long as they may be.
     fn correct_rates(&mut self, h: f64, is_last: bool, report: &mut StepReport) {
         self.work.rates.clear();
-        let &Parameters { solver, max_iterations, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
+        let &Parameters { solver, max_impulse, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
             return;
         };
+        let (limit, largest) = (self.limit(), max_impulse.unwrap_or(f64::INFINITY));
         let Work {
             solvers,
             links,
@@ -272,15 +312,14 @@ impl IbdsCloth {
         }));
         allowed.fill(tolerance);
         let y = &mut next.velocities;
-        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softening: 0.0 };
-        let most = (max_iterations, is_last);
+        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softening: 0.0, largest };
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(
             &mut system,
             &Rates { directions },
             Meeting { pushes: rates, enough: tolerance },
             solver,
-            most,
+            (limit, is_last),
         );
         self.work.counts.join(&ended.counts);
         if is_last {
