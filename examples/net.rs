@@ -4,7 +4,8 @@
 //!
 //! The net is impulse-based: knots, and ropes between them that may be shorter but not longer. What falls into it is rapier's. What is
 //! stopped at once is felt at once, so windows in which that changes much are taken again (`Relaxed`), and ropes give way by a stated
-//! compliance: what hangs from ropes that do not would have to be borne as by a stone.
+//! compliance: what hangs from ropes that do not would have to be borne as by a stone. Bodies keep a skin, which leaves room for ropes
+//! between them.
 
 /// What is looked at after every window.
 mod cloth;
@@ -118,7 +119,7 @@ fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> 
     .into_iter()
     .enumerate()
     {
-        let beam = rigid.add(&format!("beam {number}"), Body::fixed(Shape::cuboid(size)).at(at))?;
+        let beam = rigid.add(&format!("beam {number}"), Body::fixed(Shape::cuboid(size)).skin(THICK).at(at))?;
         let tied = (0..KNOTS * KNOTS).filter(|&knot| beam_of(knot) == Some(number));
         scene.attach(tied.map(|knot| net.particle(knot)).collect::<Vec<_>>(), beam);
     }
@@ -129,7 +130,7 @@ fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> 
     }
     let mut bodies = vec![];
     for (name, shape, mass, place) in cargo {
-        let body = Body::dynamic(shape.clone()).mass(*mass).friction(0.5).damping(0.1, 1.0).at(*place);
+        let body = Body::dynamic(shape.clone()).mass(*mass).friction(0.5).damping(0.1, 1.0).skin(THICK).at(*place);
         bodies.push(rigid.add(name, body)?);
     }
     scene.scheme(Relaxed::default().tolerance(0.01).passes(10));
