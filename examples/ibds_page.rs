@@ -38,6 +38,7 @@ fn main() -> ExitCode {
 fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let options = &flags.options;
     let mut report = Report::new("ibds_page", options)?;
+    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
     let seconds = options.seconds_or(6.0, 0.5);
     let mut scene = Scene::new(Rate::hz(RATE));
     // However little links are off, they are corrected, but twice only.

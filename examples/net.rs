@@ -22,12 +22,14 @@ type V3 = Vector3<f64>;
 
 /// Knots along a side, the ropes between them `[m]`, how thick these are `[m]`, and the mass of a knot with its ropes `[kg]`.
 const KNOTS: u32 = 17;
-const MESH: f64 = 0.12;
-const THICK: f64 = 0.014;
-const KNOT: f64 = 0.02;
+const ROPE: f64 = 0.12;
+const THICKNESS: f64 = 0.014;
+const KNOT_MASS: f64 = 0.02;
 /// How much nearer to each other the beams are than the net is wide [-], and their height `[m]`.
 const LOOSE: f64 = 0.9;
 const HEIGHT: f64 = 1.3;
+/// Thickness of a beam `[m]`.
+const BEAM: f64 = 0.08;
 /// How much longer a rope gets by each newton `[m/N]`.
 const COMPLIANCE: f64 = 1e-4;
 
@@ -68,11 +70,13 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         run.look("net", |net: &IbdsCloth| net.positions().iter().map(|&x| x.into()).collect::<Vec<[f64; 3]>>())?;
 
     let (mut run, bodies) = scene(&hung, &cargo())?;
+    // To where the net hangs down to, 0.4 m.
     let energy = cargo().iter().map(|(_, _, mass, place)| mass * 9.81 * (place[1] - HEIGHT + 0.4)).sum::<f64>();
     let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, "net", seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "fall of the cargo"), (seconds >= 5.0).then_some(0.05));
 
     let lowest = cloth::places(&mut run, &bodies)?.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
+    // On the floor the middle of no body is as high.
     report.check("lowest body at the end", lowest, Bound::at_least(0.2), "m");
     let mut fastest: f64 = 0.0;
     for &body in &bodies {
@@ -85,7 +89,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
 /// Of a knot in the net, level and so much narrower than it is wide `[m]`.
 fn place(knot: u32, narrower: f64) -> [f64; 3] {
-    let [x, z] = [knot % KNOTS, knot / KNOTS].map(|k| narrower * MESH * (f64::from(k) - 0.5 * f64::from(KNOTS - 1)));
+    let [x, z] = [knot % KNOTS, knot / KNOTS].map(|k| narrower * ROPE * (f64::from(k) - 0.5 * f64::from(KNOTS - 1)));
     [x, HEIGHT, z]
 }
 
@@ -100,37 +104,37 @@ fn scene(knots: &[[f64; 3]], cargo: &[(&'static str, Shape, f64, [f64; 3])]) -> 
     let wide: Vec<[f64; 3]> = (0..KNOTS * KNOTS).map(|k| place(k, 1.0)).collect();
     let along = (0..KNOTS * KNOTS).filter(|k| k % KNOTS + 1 < KNOTS).map(|k| [k, k + 1]);
     let across = (0..KNOTS * (KNOTS - 1)).map(|k| [k, k + KNOTS]);
-    let net = Net::new(&wide, &vec![KNOT; wide.len()])?.ropes(along)?.ropes(across)?.compliance(COMPLIANCE)?;
-    let net = IbdsCloth::new("net", net)?.with_positions(knots)?.thickness(THICK);
+    let net = Net::new(&wide, &vec![KNOT_MASS; wide.len()])?.ropes(along)?.ropes(across)?.compliance(COMPLIANCE)?;
+    let net = IbdsCloth::new("net", net)?.with_positions(knots)?.thickness(THICKNESS);
     let net = net.substeps(2).max_iterations(300);
 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([10.0, 1.0, 10.0])).at([0.0, -0.5, 0.0]))?;
     // Ropes end at the beams, not in them.
-    let out = 0.5 * LOOSE * MESH * f64::from(KNOTS - 1) + 0.04 + THICK;
-    let [long, short] = [2.0 * out + 0.08, 2.0 * out - 0.08];
+    let out = 0.5 * LOOSE * ROPE * f64::from(KNOTS - 1) + 0.5 * BEAM + THICKNESS;
+    let [long, short] = [2.0 * out + BEAM, 2.0 * out - BEAM];
     let mut scene = Scene::new(Rate::hz(120));
     for (number, (size, at)) in [
-        ([0.08, 0.08, long], [-out, HEIGHT, 0.0]),
-        ([0.08, 0.08, long], [out, HEIGHT, 0.0]),
-        ([short, 0.08, 0.08], [0.0, HEIGHT, -out]),
-        ([short, 0.08, 0.08], [0.0, HEIGHT, out]),
+        ([BEAM, BEAM, long], [-out, HEIGHT, 0.0]),
+        ([BEAM, BEAM, long], [out, HEIGHT, 0.0]),
+        ([short, BEAM, BEAM], [0.0, HEIGHT, -out]),
+        ([short, BEAM, BEAM], [0.0, HEIGHT, out]),
     ]
     .into_iter()
     .enumerate()
     {
-        let beam = rigid.add(&format!("beam {number}"), Body::fixed(Shape::cuboid(size)).skin(THICK).at(at))?;
+        let beam = rigid.add(&format!("beam {number}"), Body::fixed(Shape::cuboid(size)).skin(THICKNESS).at(at))?;
         let tied = (0..KNOTS * KNOTS).filter(|&knot| beam_of(knot) == Some(number));
         scene.attach(tied.map(|knot| net.particle(knot)).collect::<Vec<_>>(), beam);
     }
     for (number, [x, z]) in [[-out, -out], [out, -out], [-out, out], [out, out]].into_iter().enumerate() {
-        let tall = HEIGHT - 0.04;
-        let post = Body::fixed(Shape::cuboid([0.08, tall, 0.08])).at([x, 0.5 * tall, z]);
+        let tall = HEIGHT - 0.5 * BEAM;
+        let post = Body::fixed(Shape::cuboid([BEAM, tall, BEAM])).at([x, 0.5 * tall, z]);
         rigid.add(&format!("beam post {number}"), post)?;
     }
     let mut bodies = vec![];
     for (name, shape, mass, place) in cargo {
-        let body = Body::dynamic(shape.clone()).mass(*mass).friction(0.5).damping(0.1, 1.0).skin(THICK).at(*place);
+        let body = Body::dynamic(shape.clone()).mass(*mass).friction(0.5).damping(0.1, 1.0).skin(THICKNESS).at(*place);
         bodies.push(rigid.add(name, body)?);
     }
     scene.scheme(Relaxed::default().tolerance(0.01).passes(10));

@@ -4,7 +4,7 @@
 //!
 //! The ropes are one impulse-based net, the planks and the ball are rapier's: knots of the net are tied to the planks, go where these go,
 //! and pull at them. What hangs from ropes that do not give way would have to be borne as by a stone, so these have a stated
-//! compliance, and windows in which what they pull with changes much are taken again (`Relaxed`).
+//! compliance, and windows in which what they pull with changes much are taken again (`Relaxed`). Nobody meets the ropes.
 
 /// What is looked at after every window.
 mod cloth;
@@ -23,7 +23,7 @@ type V3 = Vector3<f64>;
 const PLANKS: u32 = 15;
 const PLANK: [f64; 3] = [0.18, 0.035, 0.9];
 const GAP: f64 = 0.04;
-const MASS: f64 = 2.0;
+const PLANK_MASS: f64 = 2.0;
 /// How steep the bridge is at its ends [rad], how high it is in between, and how long the banks are `[m]`.
 const STEEP: f64 = 0.35;
 const HEIGHT: f64 = 1.2;
@@ -31,13 +31,13 @@ const BANK: f64 = 2.0;
 /// How far ropes are from the middle `[m]`, how far the rails are above the planks `[m]`, and how thick ropes are `[m]`.
 const ASIDE: f64 = 0.47;
 const RAIL: f64 = 0.5;
-const THICK: f64 = 0.02;
+const THICKNESS: f64 = 0.02;
 /// Mass of a knot `[kg]`, and how much longer a rope gets by each newton `[m/N]`.
-const KNOT: f64 = 0.05;
+const KNOT_MASS: f64 = 0.05;
 const COMPLIANCE: f64 = 1e-5;
 /// Radius of the ball `[m]`, its mass `[kg]`, and how fast it comes `[m/s]`.
 const RADIUS: f64 = 0.16;
-const BALL: f64 = 8.0;
+const BALL_MASS: f64 = 8.0;
 const SPEED: f64 = 2.8;
 
 #[derive(Parser)]
@@ -64,7 +64,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         lowest = lowest.min(run.state(middle)?.position[1]);
         Ok(())
     })?;
-    seen.check(&mut report, &run, (0.7 * BALL * SPEED * SPEED, "ball's energy at first"), None);
+    seen.check(&mut report, &run, (0.7 * BALL_MASS * SPEED * SPEED, "rolling ball's energy"), None);
     let place = V3::from(run.state(ball)?.position);
     if seconds >= 4.0 {
         report.check("where the ball is in the end, along the bridge", place.x, Bound::at_least(1.5), "m");
@@ -114,14 +114,14 @@ fn scene() -> Result<(Run, Vec<HandleId>, HandleId), Failure> {
     let mut planks = vec![];
     for k in 0..PLANKS {
         let (place, steep) = plank(k);
-        let body = Body::dynamic(Shape::cuboid(PLANK)).mass(MASS).friction(0.6).damping(0.3, 0.5);
+        let body = Body::dynamic(Shape::cuboid(PLANK)).mass(PLANK_MASS).friction(0.6).damping(0.3, 0.5);
         planks.push(rigid.add(&format!("plank {k}"), body.at(place.into()).turned([0.0, 0.0, 1.0], steep))?);
     }
     for z in [-ASIDE, ASIDE] {
         // From bank to bank: where a rope comes to a plank and where it leaves it; and a rail above.
         let (mut before, mut rail_before) = (None, None);
         let mut join = |from: Option<u32>, to: u32| ropes.extend(from.map(|from| [from, to]));
-        let ends = |(at, side): (V3, f64)| [0.0, RAIL].map(|up| at + V3::new(-0.3 * side * THICK, up, z));
+        let ends = |(at, side): (V3, f64)| [0.0, RAIL].map(|up| at + V3::new(-0.3 * side * THICKNESS, up, z));
         for (place, before) in ends(west).into_iter().zip([&mut before, &mut rail_before]) {
             let end = knot(place);
             ties.push((end, banks[0]));
@@ -129,7 +129,7 @@ fn scene() -> Result<(Run, Vec<HandleId>, HandleId), Failure> {
         }
         for (k, &body) in (0..).zip(&planks) {
             let (place, steep) = plank(k);
-            let along = (0.5 * PLANK[0] + 0.3 * THICK) * V3::new(steep.cos(), steep.sin(), 0.0);
+            let along = (0.5 * PLANK[0] + 0.3 * THICKNESS) * V3::new(steep.cos(), steep.sin(), 0.0);
             let [comes, goes] = [place - along, place + along].map(|place| knot(place + V3::z() * z));
             ties.extend([(comes, body), (goes, body)]);
             join(before, comes);
@@ -147,12 +147,12 @@ fn scene() -> Result<(Run, Vec<HandleId>, HandleId), Failure> {
         }
     }
     let start = west.0 + V3::new(-0.8, 0.5 * PLANK[1] + RADIUS, 0.0);
-    let ball = Body::dynamic(Shape::ball(RADIUS)).mass(BALL).friction(0.6).damping(0.0, 0.1).at(start.into());
+    let ball = Body::dynamic(Shape::ball(RADIUS)).mass(BALL_MASS).friction(0.6).damping(0.0, 0.1).at(start.into());
     let ball = rigid.add("ball", ball.velocity([SPEED, 0.0, 0.0]).spin([0.0, 0.0, -SPEED / RADIUS]))?;
 
     let places: Vec<[f64; 3]> = knots.iter().map(|&place| place.into()).collect();
-    let net = Net::new(&places, &vec![KNOT; places.len()])?.ropes(ropes)?.compliance(COMPLIANCE)?;
-    let ropes = IbdsCloth::new("ropes", net)?.thickness(THICK).substeps(2);
+    let net = Net::new(&places, &vec![KNOT_MASS; places.len()])?.ropes(ropes)?.compliance(COMPLIANCE)?;
+    let ropes = IbdsCloth::new("ropes", net)?.thickness(THICKNESS).substeps(2);
     let mut scene = Scene::new(Rate::hz(240));
     for body in planks.iter().chain(&banks) {
         let tied = ties.iter().filter(|(_, to)| to == body).map(|(knot, _)| ropes.particle(*knot));

@@ -71,7 +71,7 @@ impl Builder {
         let restitution = contact.restitution.unwrap_or(surface.restitution);
         let thickness = contact.thickness.unwrap_or(surface.thickness);
         let follows = self.scene.simulators[follower].follows();
-        let (what, can) = follows.obstacle(&surface.carrier);
+        let (what, can) = follows.obstacle(&surface);
         if !can {
             return self.cannot_follow(coupling, follower, what);
         }

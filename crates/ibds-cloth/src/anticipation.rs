@@ -70,6 +70,7 @@ impl Memory {
             for round in 1.. {
                 let swept =
                     if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
+                system.leave = 1.0;
                 counts.add(&swept);
                 corrections += swept.corrections;
                 if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || limit.is_reached(&counts) {
@@ -99,7 +100,7 @@ impl Memory {
             let e = e * self.units[link];
             self.directions.push(n);
             self.errors.push(e);
-            self.marked.push(is_off(system, link, e));
+            self.marked.push(self.is_off(system, link, e));
         }
     }
 
@@ -118,7 +119,7 @@ impl Memory {
                 continue;
             }
             swept.visits += 1;
-            if is_off(system, link, self.errors[link]) {
+            if self.is_off(system, link, self.errors[link]) {
                 self.correct_link::<FLAGS>(link, system, with);
                 swept.corrections += 1;
             }
@@ -128,6 +129,9 @@ impl Memory {
 
     fn correct_link<const FLAGS: bool>(&mut self, link: usize, system: &System<'_>, with: Optimisations) {
         let mut e = self.errors[link];
+        if system.links.is_rope(link) {
+            e = e.max(-self.pulled(system, link) / self.pulls[link]);
+        }
         if system.largest < f64::INFINITY {
             let most = system.largest / self.pulls[link];
             e = e.clamp(-most, most);
@@ -174,10 +178,15 @@ impl Memory {
             }
         }
     }
-}
+    /// What a link gave so far.
+    fn pulled(&self, system: &System<'_>, link: usize) -> f64 {
+        system.pulls[link] + self.pulls[link] * self.corrected[link]
+    }
 
-/// Whether a link has to be corrected at such an error, of what it may be.
-fn is_off(system: &System<'_>, link: usize, error: f64) -> bool {
-    // Without a branch, which could not be foretold.
-    (error.abs() > 1.0) & !system.links.is_slack(link, error)
+    /// Whether a link has to be corrected at such an error, of what it may be.
+    fn is_off(&self, system: &System<'_>, link: usize, error: f64) -> bool {
+        // Without a branch, which could not be foretold, but for what is slack.
+        let is_slack = system.links.is_slack(link, error);
+        (error.abs() > system.leave) & (!is_slack || !system.is_slack(link, error, self.pulled(system, link)))
+    }
 }

@@ -50,6 +50,7 @@ impl Memory {
                     return counts;
                 }
                 let swept = self.sweep(system, error, with);
+                system.leave = 1.0;
                 counts.add(&swept);
                 let is_looked_at_anew = round == 1 || !with.kept_directions;
                 if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {
@@ -77,7 +78,8 @@ impl Memory {
             swept.visits += 1;
             let [x, y] = [&system.y[i], &system.y[j]];
             let allowed = system.allowed[link];
-            let is_right = with.squares && system.softness(link) == 0.0 && !error.is_off(link, x, y, allowed);
+            let by_square = with.squares && system.softness(link) == 0.0 && system.leave > 0.0;
+            let is_right = by_square && !error.is_off(link, x, y, allowed);
             let (n, e) = if is_right {
                 (V3::zeros(), 0.0)
             } else if with.kept_directions {
@@ -86,20 +88,24 @@ impl Memory {
             } else {
                 system.error(link, [x, y], true, error)
             };
-            let of_allowed = if system.links.is_slack(link, e) { 0.0 } else { e.abs() / allowed };
+            let of_allowed = if system.is_slack(link, e, system.pulls[link]) { 0.0 } else { e.abs() / allowed };
             swept.worst = swept.worst.max(of_allowed);
             let give = system.w[i] + system.w[j] + system.softness(link);
-            if of_allowed <= 1.0 || give == 0.0 {
+            if of_allowed <= system.leave || give == 0.0 {
                 self.be_right(i, bit_i);
                 self.be_right(j, bit_j);
                 continue;
             }
             // [BDB09, section 3.3]: i = n e / ((1/m_i + 1/m_j) h), on the first towards the second and back; here times h.
-            system.pull(link, e / give, &n);
+            let pull = e / give;
+            let is_whole = pull.abs() <= system.largest;
+            system.pull(link, pull, &n);
             swept.corrections += 1;
             for (k, bit) in [(i, bit_i), (j, bit_j)] {
                 self.masks[k] = if system.w[k] > 0.0 { u64::MAX } else { self.masks[k] };
-                self.be_right(k, bit);
+                if is_whole {
+                    self.be_right(k, bit);
+                }
             }
         }
         swept

@@ -27,9 +27,9 @@
 //!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Net::compliance`] gives links a stiffness, and
 //!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
-//! - What bends is a net's own affair: [`Net::interlaced`] particles with braces between them, which are stable however stiff, or with
-//!   the paper's explicit springs. Balls that meet are struts, [`Net::struts`].
-//! - In parts of a step before the last, links are swept once where that finds none off by more than it may be.
+//! - A net does not resist bending by itself. To make it, put [`Net::braces`], stable however stiff, or the paper's explicit
+//!   [`Net::springs`] between [`Net::interlaced`] particles. Balls that must not overlap are [`Net::struts`].
+//! - In parts of a step before the last, [`Solver::Paths`] sweeps links once where that finds none off by more than it may be.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can
 //!   leave links longer than they may be, which the step's outcome says.
@@ -278,7 +278,14 @@ impl Simulator for IbdsCloth {
     }
 
     fn follows(&self) -> Follows {
-        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
+        Follows {
+            points: true,
+            frames: false,
+            rigid_surfaces: true,
+            deforming_surfaces: true,
+            lines: true,
+            tolerance: 0.0,
+        }
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

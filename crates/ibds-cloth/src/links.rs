@@ -25,8 +25,8 @@ pub(crate) struct Links {
     rope: Vec<bool>,
     pub compliance: Vec<f64>,
     /// How many are not struts.
-    joined: usize,
-    /// Which struts of the net the others are, in order.
+    of_net: usize,
+    /// Which struts of the net the others are.
     closing: Vec<u32>,
     /// What solvers ask for, empty until one does: the bit of a link at either end, ...
     bits: Vec<[u64; 2]>,
@@ -58,7 +58,7 @@ impl Links {
             scale: links.iter().map(|link| if link.rest_length > 0.0 { link.rest_length } else { mean }).collect(),
             rope: links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
             compliance: links.iter().map(|link| link.compliance).collect(),
-            joined: links.len(),
+            of_net: links.len(),
             ..Self::default()
         }
     }
@@ -68,11 +68,11 @@ impl Links {
     }
 
     pub fn is_strut(&self, link: usize) -> bool {
-        link >= self.joined
+        link >= self.of_net
     }
 
     pub fn struts(&self) -> Range<usize> {
-        self.joined..self.len()
+        self.of_net..self.len()
     }
 
     pub fn is_rope(&self, link: usize) -> bool {
@@ -85,24 +85,22 @@ impl Links {
     }
 
     /// Chooses the struts that may close while particles go as they would without links.
-    pub fn begin(&mut self, net: &Net, begin: &[V3], places: &[V3]) {
-        let way = |k: u32| (places[k as usize] - begin[k as usize]).norm();
-        let apart = |[i, j]: [u32; 2]| (begin[j as usize] - begin[i as usize]).norm();
+    pub fn choose_struts(&mut self, net: &Net, begin: &[V3], places: &[V3]) {
         let may_close = net.struts.iter().zip(0..).filter(|(strut, _)| {
-            let [i, j] = strut.particles;
-            apart(strut.particles) < strut.distance + way(i) + way(j)
+            let apart = |x: &[V3]| x[strut.particles[1] as usize] - x[strut.particles[0] as usize];
+            let (from, to) = (apart(begin), apart(places));
+            from.norm() < strut.distance + (to - from).norm()
         });
         let mut others = self.closing.iter();
         if !may_close.clone().all(|(_, k)| others.next() == Some(&k)) || others.next().is_some() {
             self.closing.clear();
             self.closing.extend(may_close.map(|(_, k)| k));
-            self.ends.truncate(self.joined);
-            self.take(net, 0);
+            self.append_struts(net, 0);
         }
     }
 
     /// Adds struts that have closed by more than they may all the same. How many were added.
-    pub fn add(&mut self, net: &Net, places: &[V3], tolerance: f64) -> usize {
+    pub fn add_closed(&mut self, net: &Net, places: &[V3], tolerance: f64) -> usize {
         let known = self.closing.len();
         let is_closed = |k: u32| {
             let strut = &net.struts[k as usize];
@@ -117,20 +115,19 @@ impl Links {
         }
         let added = self.closing.len() - known;
         if added > 0 {
-            self.take(net, known);
+            self.append_struts(net, known);
         }
         added
     }
 
     /// Struts become links, from a number on.
-    fn take(&mut self, net: &Net, from: usize) {
-        let joined = self.joined;
-        self.ends.truncate(joined + from);
-        let taken = self.ends.len();
-        self.rest.truncate(taken);
-        self.scale.truncate(taken);
-        self.rope.truncate(taken);
-        self.compliance.truncate(taken);
+    fn append_struts(&mut self, net: &Net, from: usize) {
+        let known = self.of_net + from;
+        self.ends.truncate(known);
+        self.rest.truncate(known);
+        self.scale.truncate(known);
+        self.rope.truncate(known);
+        self.compliance.truncate(known);
         for &k in &self.closing[from..] {
             let strut = &net.struts[k as usize];
             self.ends.push(strut.particles);
@@ -142,6 +139,7 @@ impl Links {
         self.bits.clear();
         self.first.clear();
     }
+
     /// Finds what a solver asks for, where that is not known.
     pub fn prepare(&mut self, solver: Solver) {
         let Solver::GaussSeidel(with) = solver else { return };
@@ -167,7 +165,7 @@ impl Links {
                     beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
                 }
             }
-            beside[begin..].sort_by_key(|beside| beside.link);
+            beside[begin..].sort_unstable_by_key(|beside| (beside.link, beside.particle));
         }
         first.push(beside.len() as u32);
     }
@@ -198,12 +196,11 @@ impl Links {
     fn find_bits(&mut self) {
         self.find_links_at();
         let mut seen = vec![0_u32; self.first_at.len()];
-        let bit = |k: u32| {
+        let mut bit = |k: u32| {
             let k = k as usize;
             seen[k] += 1;
             if self.first_at[k + 1] - self.first_at[k] > 64 { ALWAYS } else { 1 << (seen[k] - 1) }
         };
-        let mut bit = bit;
         self.bits.extend(self.ends.iter().map(|ends| ends.map(&mut bit)));
     }
 

@@ -16,7 +16,7 @@ pub enum LinkKind {
     Bar,
     /// No more than its rest length (\[BDB09\] section 3.4).
     Rope,
-    /// Its rest length, between particles that other links lead from one to the other: it keeps these straight, and nobody meets it.
+    /// Its rest length, between two particles that a third one joins: resists bending there. Nobody meets it, and it is not drawn.
     Brace,
 }
 
@@ -27,9 +27,9 @@ pub struct Link {
     pub particles: [u32; 2],
     /// `[m]`
     pub rest_length: f64,
-    /// Whether it may be shorter.
+    /// What it allows.
     pub kind: LinkKind,
-    /// How much longer it is by each newton that it pulls with `[m/N]`. 0 is inextensible.
+    /// By how much longer it gets with each newton of tension `[m/N]`. 0 is inextensible.
     pub compliance: f64,
 }
 
@@ -158,21 +158,22 @@ impl Net {
         Ok(self)
     }
 
-    /// All links so far give way: they get longer by so much with each newton that they pull with `[m/N]`; what
+    /// All bars and ropes so far give way: they get longer by so much with each newton of tension `[m/N]`; what
     /// [`Parameters::extensibility`](crate::Parameters::extensibility) allows is on top of that. 0 is inextensible: what hangs from such links
-    /// or falls on them is stopped at once, which a body that others move cannot be (see the crate's page).
+    /// or falls on them is stopped at once, which a body that others move cannot be (see the crate's page). Braces keep their stiffness.
     ///
     /// # Errors
     /// It is negative or not finite.
     pub fn compliance(mut self, compliance: f64) -> Result<Self, SimulatorError> {
         check_not_negative("compliance of links [m/N]", compliance)?;
-        self.links.iter_mut().for_each(|link| link.compliance = compliance);
+        let links = self.links.iter_mut().filter(|link| link.kind != LinkKind::Brace);
+        links.for_each(|link| link.compliance = compliance);
         Ok(self)
     }
 
     /// With braces between these particles too, each as stiff as a spring `[N/m]` but stable however stiff and light: solved together with
-    /// links, not before them. Between [`Net::interlaced`] particles they resist bending, by an angle θ between links of length l with the
-    /// energy k l² θ⁴/32.
+    /// links, not before them. Between [`Net::interlaced`] particles they resist bending: links of length l that are θ away from straight
+    /// store k l² θ⁴/32, so nearly straight ones hardly resist.
     ///
     /// # Errors
     /// As [`Net::bars`], or the stiffness is not positive.
@@ -186,8 +187,8 @@ impl Net {
     }
 
     /// With springs of such a stiffness `[N/m]` and dampers `[N s/m]` between these particles too, at rest where they are now: explicit,
-    /// their forces are taken where a step begins and are constant over it (\[BBD09\] sections 4.1 and 4.3). They explode unless h² k and
-    /// h d are below the masses.
+    /// their forces are taken where a step begins and are constant over it (\[BBD09\] sections 4.1 and 4.3). They explode unless, of two at a
+    /// particle of mass m, h² k + 2 h d < m, and with [`Integrator::Parabola`](crate::Integrator) also unless d ≥ h k/2.
     ///
     /// # Errors
     /// As [`Net::bars`], or a number is negative or not finite.
@@ -206,14 +207,14 @@ impl Net {
         Ok(self)
     }
 
-    /// Particles with one between them along links that go straight on, for [`Net::braces`] and [`Net::springs`] that resist bending.
+    /// Particles with one between them along bars and ropes that go straight on, for [`Net::braces`] and [`Net::springs`] that resist bending.
     pub fn interlaced(&self) -> Vec<[u32; 2]> {
-        let paths = take_apart(self);
+        let paths = take_apart(&self.clone().retain_links(|link| link.kind != LinkKind::Brace));
         paths.iter().flat_map(|path| path.particles.windows(3).map(|row| [row[0], row[2]])).collect()
     }
 
-    /// With struts between these particles too, which come no nearer to each other than `distance` `[m]`: balls with radii that make that
-    /// together (\[BDB09\] section 3.4). Where they are at the end of a step, or of a part, is what counts: what is so fast that it
+    /// With struts between these particles too, which come no nearer to each other than `distance` `[m]`: balls whose radii sum to that
+    /// (\[BDB09\] section 3.4). Where they are at the end of a step, or of a part, is what counts: what is so fast that it
     /// passes in one is for obstacles to meet.
     ///
     /// # Errors
@@ -274,6 +275,11 @@ impl Net {
         &self.struts
     }
 
+    /// All springs.
+    pub fn all_springs(&self) -> &[Spring] {
+        &self.springs
+    }
+
     /// Places at first `[m]`, one a particle.
     pub fn positions(&self) -> &[V3] {
         &self.positions
@@ -284,13 +290,27 @@ impl Net {
         &self.masses
     }
 
-    /// Links that can meet others: those of ropes and nets, not what lies in a sheet.
+    /// Links that can meet others: those of ropes and nets, not what lies in a sheet, from one of its vertices to another.
     pub(crate) fn lone_edges(&self) -> Vec<[u32; 2]> {
-        let mut in_sheet = vec![false; self.positions.len()];
-        self.triangles.iter().flatten().for_each(|&k| in_sheet[k as usize] = true);
-        let is_lone = |ends: &[u32; 2]| !ends.iter().all(|&k| in_sheet[k as usize]);
+        // Vertices of one sheet lead to the same one of them.
+        let mut sheet: Vec<u32> = (0..self.positions.len() as u32).collect();
+        let first_of = |mut k: u32, sheet: &mut Vec<u32>| {
+            while sheet[k as usize] != k {
+                sheet[k as usize] = sheet[sheet[k as usize] as usize];
+                k = sheet[k as usize];
+            }
+            k
+        };
+        for &[a, b, c] in &self.triangles {
+            let first = first_of(a, &mut sheet);
+            for other in [b, c] {
+                let other = first_of(other, &mut sheet);
+                sheet[other as usize] = first;
+            }
+        }
+        let mut is_lone = |[i, j]: &[u32; 2]| first_of(*i, &mut sheet) != first_of(*j, &mut sheet);
         let met = self.links.iter().filter(|link| link.kind != LinkKind::Brace);
-        let mut edges: Vec<[u32; 2]> = met.map(|link| link.particles).filter(is_lone).collect();
+        let mut edges: Vec<[u32; 2]> = met.map(|link| link.particles).filter(|ends| is_lone(ends)).collect();
         edges.iter_mut().for_each(|ends| ends.sort_unstable());
         edges.sort_unstable();
         edges.dedup();

@@ -1,6 +1,9 @@
 //! What never changes in a step, checked as a whole before one.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
@@ -61,19 +64,19 @@ pub struct Parameters {
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
     /// From 1e-12 to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
-    /// By how much the particles of a strut may be nearer to each other than it keeps them, of that (`ε_d` of contacts in \[BDB09\] section
-    /// 5, which takes 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
+    /// By how much a strut may be shorter than its distance, relative to that (`ε_d` of contacts in \[BDB09\] section 5, which takes 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
     pub strut_tolerance: f64,
-    /// How fast links may still grow or shrink at the end of a step; none leaves the velocity loop out (\[BDB09\] section 3.2)
-    /// `[m/s]`. Default none.
+    /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
+    /// velocity loop out (\[BDB09\] section 3.2) `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
     /// Default [`Solver::Paths`].
     pub solver: Solver,
     /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.
     pub max_iterations: u32,
-    /// After so much time of a step loops stop as well, wherever they are (\[BBD09\] section 3.5). How far that is depends on the machine:
-    /// such a run does not come out the same again `[s]`. Default none.
+    /// Wall-clock time of a step after which loops stop, however far they are (\[BBD09\] section 3.5). Results then depend on the machine:
+    /// there is no going back to the bit, and `Relaxed`, which repeats windows, may not settle. For cloth by itself; looking for contacts
+    /// is not counted `[s]`. Default none.
     pub time_budget: Option<f64>,
     /// The largest impulse of one correction of a link (\[BDB09\] section 4.2): what is far off is put right in more sweeps `[N s]`. Default
     /// none.
@@ -139,6 +142,13 @@ impl Parameters {
             return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-9 to 1e3"));
         }
         Ok(())
+    }
+
+    /// When the loops of a part stop that belongs to a step which began so.
+    pub(crate) fn until(&self, start: Instant, part: u32) -> Option<Instant> {
+        let share = f64::from(part + 1) / f64::from(self.substeps);
+        let budget = Duration::try_from_secs_f64(share * self.time_budget?).ok()?;
+        start.checked_add(budget)
     }
 }
 

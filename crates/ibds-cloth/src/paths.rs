@@ -5,8 +5,8 @@
 //!
 //!   (w_k + w_k+1 + s) λ_k - w_k n_k-1·n_k λ_k-1 - w_k+1 n_k·n_k+1 λ_k+1 = e_k,
 //!
-//! with link k from particle k to k + 1 along n_k, softness s, so that it is solved in one pass forth and one back (Thomas): a chain in as many sweeps as
-//! Newton's method takes, a sheet whose load goes along its threads in a few. Diagonally dominant, since
+//! with link k from particle k to k + 1 along n_k, softness s, so that it is solved in one pass forth and one back (Thomas): a chain
+//! in as many sweeps as Newton's method takes, a sheet whose load goes along its threads in a few. Diagonally dominant, since
 //! |n·n| <= 1: no pivot is smaller than the inverse mass of a path's end, or 0 if both ends are held and the path is straight, where
 //! [`SOFT`] keeps it from that. What sits still, w = 0, splits a path by itself.
 //!
@@ -17,7 +17,7 @@ use nalgebra::Vector3;
 
 use crate::{
     link_error::LinkError,
-    net::Net,
+    net::{LinkKind, Net},
     solvers::{Swept, System},
 };
 
@@ -110,12 +110,16 @@ pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
         }
         let [i, j] = net.links[link as usize].particles;
         let number = paths.len() as u32;
+        // Braces go along what they brace, in paths of their own.
+        let is_brace = |link: u32| net.links[link as usize].kind == LinkKind::Brace;
         (met[i as usize], met[j as usize]) = (number, number);
         let mut grow = |mut from: u32, to: u32| {
             let (mut here, mut particles, mut links) = (to, vec![to], vec![]);
-            while let Some((link, next)) =
-                straight_on(net, &at[here as usize], &taken, [from, here], |k| met[k as usize] == number)
-            {
+            loop {
+                let is_left = |other: u32| !taken[other as usize] && is_brace(other) == is_brace(link);
+                let has_met = |k: u32| met[k as usize] == number;
+                let found = straight_on(net, &at[here as usize], is_left, [from, here], has_met);
+                let Some((link, next)) = found else { break };
                 taken[link as usize] = true;
                 met[next as usize] = number;
                 links.push((link, net.links[link as usize].particles[0] == here));
@@ -133,17 +137,17 @@ pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
     paths
 }
 
-/// Of links at the second particle, the one that goes on straightest as seen from the first, to one that the path has not met.
+/// Of links at the second particle that are left, the one that goes on straightest as seen from the first, to one that the path has not met.
 fn straight_on(
     net: &Net,
     links: &[u32],
-    taken: &[bool],
+    is_left: impl Fn(u32) -> bool,
     [from, here]: [u32; 2],
     has_met: impl Fn(u32) -> bool,
 ) -> Option<(u32, u32)> {
     let x = |k: u32| net.positions[k as usize];
     let way = (x(here) - x(from)).try_normalize(0.0)?;
-    let candidates = links.iter().filter(|&&link| !taken[link as usize]).filter_map(|&link| {
+    let candidates = links.iter().filter(|&&link| is_left(link)).filter_map(|&link| {
         let [i, j] = net.links[link as usize].particles;
         let next = if i == here { j } else { i };
         let cosine = (x(next) - x(here)).try_normalize(0.0)?.dot(&way);
@@ -205,7 +209,10 @@ impl Batch {
             let mut pushes = false;
             for (k, links) in self.links.iter().enumerate() {
                 for (lane, &link) in links.iter().enumerate() {
-                    if link != NONE && system.links.is_rope(link as usize) && rows.impulses[k][lane] < 0.0 {
+                    if link == NONE || rows.impulses[k][lane] >= 0.0 {
+                        continue;
+                    }
+                    if system.is_slack(link as usize, rows.impulses[k][lane], system.pulls[link as usize]) {
                         rows.slack[k][lane] = true;
                         pushes = true;
                     }
@@ -215,9 +222,10 @@ impl Batch {
                 break;
             }
         }
-        if system.largest < f64::INFINITY {
-            let impulses = rows.impulses[..self.links.len()].iter_mut().flatten();
-            impulses.for_each(|impulse| *impulse = impulse.clamp(-system.largest, system.largest));
+        for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter_mut().zip(&rows.slack)) {
+            for lane in (0..LANES).filter(|&lane| !slack[lane]) {
+                impulses[lane] = system.within_limits(links[lane] as usize, impulses[lane]);
+            }
         }
         let shares = self.add_up(system.w, error, rows);
         for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter().zip(&rows.slack)) {
@@ -268,7 +276,7 @@ impl Batch {
                 let [here, next] = [k, k + 1].map(|k| &system.y[self.particles[k][lane] as usize]);
                 let (n, e) = system.error(link as usize, [here, next], self.forward[k][lane], error);
                 (rows.directions[k][lane], rows.errors[k][lane]) = (n, e);
-                if !system.links.is_slack(link as usize, e) {
+                if !system.is_slack(link as usize, e, system.pulls[link as usize]) {
                     rows.slack[k][lane] = false;
                     worst = worst.max(e.abs() / system.allowed[link as usize]);
                 }

@@ -1,6 +1,6 @@
 //! A loop: sweeps over all links until none is off by more than it may be.
 
-use std::time::Instant;
+use std::{ops::Range, time::Instant};
 
 use nalgebra::Vector3;
 use partita_contact::Pushes;
@@ -32,9 +32,16 @@ pub(crate) struct System<'a> {
     pub softening: f64,
     /// The largest that a correction gives, in the unit of `pulls`.
     pub largest: f64,
+    /// How far links may be off in the next sweep without being corrected, of what they may be: 0 in the first after a warm start.
+    pub leave: f64,
 }
 
 impl System<'_> {
+    /// Whether a link does nothing at such an error, where it has given so much: a rope that gives way takes back what it gave too much.
+    pub fn is_slack(&self, link: usize, error: f64, pulled: f64) -> bool {
+        self.links.is_slack(link, error) && !(pulled > 0.0 && self.links.compliance[link] > 0.0)
+    }
+
     /// By how much a link gives way to what it gives `[1/kg]`.
     pub fn softness(&self, link: usize) -> f64 {
         self.softening * self.links.compliance[link]
@@ -46,13 +53,13 @@ impl System<'_> {
         (n, e - self.softness(link) * self.pulls[link])
     }
 
-    /// The largest error of all links, of what it may be [-].
-    pub fn worst(&self, error: &impl LinkError) -> f64 {
-        let of_allowed = |(link, ends): (usize, &[u32; 2])| {
-            let e = self.error(link, ends.map(|k| &self.y[k as usize]), true, error).1;
-            if self.links.is_slack(link, e) { 0.0 } else { e.abs() / self.allowed[link] }
+    /// The largest error of some links, of what it may be [-].
+    pub fn worst(&self, links: Range<usize>, error: &impl LinkError) -> f64 {
+        let of_allowed = |link: usize| {
+            let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), true, error).1;
+            if self.is_slack(link, e, self.pulls[link]) { 0.0 } else { e.abs() / self.allowed[link] }
         };
-        self.links.ends.iter().enumerate().map(of_allowed).fold(0.0, f64::max)
+        links.map(of_allowed).fold(0.0, f64::max)
     }
 
     /// Struts once, each as if it were alone; those that are off by less than so many times what they may be are left alone.
@@ -61,7 +68,7 @@ impl System<'_> {
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
             let (n, e) = self.error(link, [&self.y[i], &self.y[j]], true, error);
-            let of_allowed = if self.links.is_slack(link, e) { 0.0 } else { e.abs() / self.allowed[link] };
+            let of_allowed = if self.is_slack(link, e, 0.0) { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
             let w = self.w[i] + self.w[j];
             if of_allowed > leave && w > 0.0 {
@@ -72,9 +79,15 @@ impl System<'_> {
         swept
     }
 
+    /// What a link may give at once: no more than the limit, and of ropes no push.
+    pub fn within_limits(&self, link: usize, pull: f64) -> f64 {
+        let least = if self.links.is_rope(link) { -self.pulls[link] } else { f64::NEG_INFINITY };
+        pull.clamp(-self.largest, self.largest).max(least)
+    }
+
     /// A link pulls at both its particles, along the direction from the first to the second, as far as it may at once.
     pub fn pull(&mut self, link: usize, pull: f64, n: &V3) {
-        let pull = pull.clamp(-self.largest, self.largest);
+        let pull = self.within_limits(link, pull);
         let impulse = pull * n;
         self.pulls[link] += pull;
         let [i, j] = self.links.ends[link].map(|k| k as usize);
@@ -205,7 +218,7 @@ impl Solvers {
             }
             Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, limit),
         };
-        Ended { counts, worst: system.worst(error) }
+        Ended { counts, worst: system.worst(0..system.links.len(), error) }
     }
 
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
@@ -229,6 +242,6 @@ impl Solvers {
                 return Ended { counts, worst: swept.worst };
             }
         }
-        Ended { counts, worst: system.worst(error) }
+        Ended { counts, worst: system.worst(0..system.links.len(), error) }
     }
 }

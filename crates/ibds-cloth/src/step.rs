@@ -1,6 +1,6 @@
 //! One step from top to bottom, and its stages (\[BDB09\] figure 1).
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nalgebra::Vector3;
 use partita_cloth::{Held, Obstacles};
@@ -80,9 +80,7 @@ impl IbdsCloth {
         self.work.counts = Counts::default();
         let start = Instant::now();
         for part in 0..parts {
-            let share = f64::from(part + 1) / f64::from(parts);
-            let budget = self.parameters.time_budget.and_then(|all| Duration::try_from_secs_f64(share * all).ok());
-            self.work.until = budget.and_then(|budget| start.checked_add(budget));
+            self.work.until = self.parameters.until(start, part);
             self.gather_forces();
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
@@ -111,22 +109,17 @@ impl IbdsCloth {
     ) -> Result<(), SimulatorError> {
         self.predict(h);
         let mut worst = self.correct_lengths(h, is_last, motions)?;
-        if self.parameters.warm_start {
-            let Work { next, pulls, .. } = &mut self.work;
-            next.pulls.clear();
-            // What cannot be put right would pull harder with every step.
-            let kept = if worst <= 1.0 { self.net.links.len() } else { 0 };
-            next.pulls.extend(pulls[..kept].iter().map(|pull| pull / (h * h)));
-        }
+        self.keep_pulls(h, worst);
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
+            self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
+            self.prepare_links();
             worst = self.worst_length(h);
         }
         std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
         self.work.next.positions.clone_from(&self.work.places);
         if is_last {
-            let extensibility = self.parameters.extensibility;
-            report.outcome.note(extensibility * worst, extensibility, "of the rest length");
+            self.note_lengths(h, worst, report);
         }
         self.correct_rates(h, is_last, report);
         self.book_pushes(h, motions);
@@ -199,7 +192,7 @@ impl IbdsCloth {
     fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
         self.find_pushes(h, motions, true)?;
         let Work { links, next, places, allowed, pulls, .. } = &mut self.work;
-        links.begin(&self.net, &next.positions, places);
+        links.choose_struts(&self.net, &next.positions, places);
         allowed.clear();
         pulls.clear();
         let softening = 1.0 / (h * h);
@@ -212,16 +205,21 @@ impl IbdsCloth {
             self.prepare_links();
             let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
             let lengths = Lengths { rest: &links.rest };
-            let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest };
+            let leave = if self.parameters.warm_start && round == 1 { 0.0 } else { 1.0 };
+            let w = inverse_masses;
+            let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
             let meeting = Meeting { pushes, enough: CLOSE * thickness };
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
-            let struts = self.work.links.add(&self.net, &self.work.places, self.parameters.strut_tolerance);
-            if round == ROUNDS && struts > 0 {
+            let struts = self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
+            let is_late = limit.until.is_some_and(|until| Instant::now() >= until);
+            if round == ROUNDS || is_late {
+                // Struts that were added last have not been solved, but count.
                 self.prepare_links();
                 return Ok(self.worst_length(h));
             }
-            if round == ROUNDS || struts + self.find_pushes(h, motions, false)? == 0 {
+            let contacts = self.find_pushes(h, motions, false)?;
+            if struts + contacts == 0 {
                 return Ok(ended.worst);
             }
             round += 1;
@@ -232,6 +230,17 @@ impl IbdsCloth {
         Limit { sweeps: self.parameters.max_iterations, until: self.work.until }
     }
 
+    /// Writes down what links pulled with, for the next part to begin with.
+    fn keep_pulls(&mut self, h: f64, worst: f64) {
+        if self.parameters.warm_start {
+            let Work { next, pulls, .. } = &mut self.work;
+            next.pulls.clear();
+            // What cannot be put right would pull harder with every step.
+            let kept = if worst <= 1.0 { self.net.links.len() } else { 0 };
+            next.pulls.extend(pulls[..kept].iter().map(|pull| pull / (h * h)));
+        }
+    }
+
     /// Bars and braces pull as they did, along where they would be.
     fn begin_with_pulls(&mut self, h: f64) {
         if !self.parameters.warm_start {
@@ -239,9 +248,9 @@ impl IbdsCloth {
         }
         self.prepare_links();
         let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let (softening, largest) = (0.0, f64::INFINITY);
+        let (w, softening, largest, leave) = (inverse_masses, 0.0, f64::INFINITY, 1.0);
         let lengths = Lengths { rest: &links.rest };
-        let mut system = System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest };
+        let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
             let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), true, &lengths);
             system.pull(link, h * h * force, &n);
@@ -258,13 +267,29 @@ impl IbdsCloth {
         pulls.resize(links.len(), 0.0);
     }
 
-    /// The largest error of a link, of what it may be.
+    /// The largest error of a link or strut, of what it may be.
     fn worst_length(&mut self, h: f64) -> f64 {
-        let softening = 1.0 / (h * h);
+        let [links, struts] = self.worst_lengths(h);
+        links.max(struts)
+    }
+
+    /// Of links, and of struts.
+    fn worst_lengths(&mut self, h: f64) -> [f64; 2] {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let lengths = Lengths { rest: &links.rest };
-        let largest = f64::INFINITY;
-        System { y: places, w: inverse_masses, taken, links, allowed, pulls, softening, largest }.worst(&lengths)
+        let (lengths, softening) = (Lengths { rest: &links.rest }, 1.0 / (h * h));
+        let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
+        let system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
+        [0..links.struts().start, links.struts()].map(|range| system.worst(range, &lengths))
+    }
+
+    /// Tells by how much links and struts are off, if one is by more than it may be.
+    fn note_lengths(&mut self, h: f64, worst: f64, report: &mut StepReport) {
+        if worst > 1.0 {
+            let [links, struts] = self.worst_lengths(h);
+            let Parameters { extensibility, strut_tolerance, .. } = self.parameters;
+            report.outcome.note(extensibility * links, extensibility, "of the rest length");
+            report.outcome.note(strut_tolerance * struts, strut_tolerance, "of a strut's distance");
+        }
     }
 
     /// Velocities from places: v + h F/m, and what corrections added, over h.
@@ -304,15 +329,17 @@ impl IbdsCloth {
         directions.extend(links.ends.iter().enumerate().map(|(link, ends)| {
             let [i, j] = ends.map(|k| places[k as usize]);
             let length = (j - i).norm();
-            // What gives way may swing, and what is slack by more than it may be off is free.
+            // What gives way may swing, and what is slack and gave nothing is free.
             let too_long = length - links.rest[link];
-            let is_slack = links.is_slack(link, too_long) && too_long.abs() > allowed[link];
+            let is_slack = links.is_slack(link, too_long) && pulls[link] == 0.0;
             let is_loose = is_slack || links.compliance[link] > 0.0;
             if is_loose || length == 0.0 { V3::zeros() } else { (j - i) / length }
         }));
         allowed.fill(tolerance);
+        pulls.fill(0.0);
         let y = &mut next.velocities;
-        let mut system = System { y, w: inverse_masses, taken: given, links, allowed, pulls, softening: 0.0, largest };
+        let (w, taken, softening, leave) = (inverse_masses, given, 0.0, 1.0);
+        let mut system = System { y, w, taken, links, allowed, pulls, softening, largest, leave };
         rates.keep_closed(pushes, begin, h);
         let ended = solvers.correct(
             &mut system,

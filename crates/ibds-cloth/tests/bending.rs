@@ -71,7 +71,9 @@ fn springs_and_braces_hang_a_rope_alike() {
                 let braced = rope(|net, between| net.braces(between, stiffness).unwrap());
                 (springs - end_of(braced.solver(solver), 5.0, dt)).norm()
             });
-            assert!(long < 5e-3 && short < 0.1 * long, "{solver:?}, {stiffness} N/m: {long} m, {short} m");
+            // What Gauss-Seidel leaves alone, a millionth of 0.05 m, is more of a force the shorter the step.
+            let share = if solver == Solver::Paths { 0.06 } else { 0.1 };
+            assert!(long < 5e-3 && short < share * long, "{solver:?}, {stiffness} N/m: {long} m, {short} m");
         }
         drops.push(-springs.y);
     }
@@ -93,6 +95,24 @@ fn braces_are_stable() {
     let mut sprung = rope(|net, between| net.springs(between, stiff, 0.0).unwrap());
     let exploded = (0..100).any(|_| sprung.step(0.01, Inputs::NONE).is_err() || energy(&sprung) > 1.0);
     assert!(exploded, "the test would not tell");
+}
+
+/// Braces go their own way: a slanted chain with them is found as exactly and almost as soon as one without.
+#[test]
+fn braces_do_not_break_paths() {
+    let sweeps = |braced: bool| {
+        let mut chain = Net::chain([0.0; 3], [1.0, -1.0, 0.3], 40, 0.1).unwrap();
+        if braced {
+            let between = chain.interlaced();
+            assert_eq!(between.len(), 39);
+            chain = chain.braces(between, 1e-3).unwrap();
+        }
+        let mut chain = IbdsCloth::new("chain", chain).unwrap().extensibility(1e-6).max_iterations(1000);
+        chain.pin(&[0]).unwrap();
+        (0..50).map(|_| f64::from(chain.step(0.01, Inputs::NONE).unwrap().iterations)).sum::<f64>()
+    };
+    let [plain, braced] = [false, true].map(sweeps);
+    assert!(braced < 2.0 * plain, "{braced} sweeps, {plain} without braces");
 }
 
 /// Braces are no threads: nobody meets them, and they are not drawn.

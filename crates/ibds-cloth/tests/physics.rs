@@ -296,3 +296,17 @@ fn what_gives_way_between_what_is_held_is_a_spring() {
         }
     }
 }
+
+/// Two ropes side by side bear half each: what the first took of it in a sweep, it gives back when the other one comes to its help.
+#[test]
+fn ropes_side_by_side_share_what_they_bear() {
+    for solver in SOLVERS {
+        let net = Net::new(&[[0.0; 3], [0.0, -1.0, 0.0]], &[1.0, 1.0]).unwrap().ropes([[0, 1], [0, 1]]).unwrap();
+        let mut pair =
+            IbdsCloth::new("pair", net.compliance(1e-3).unwrap()).unwrap().solver(solver).extensibility(1e-9);
+        pair.pin(&[0]).unwrap();
+        let mut pair = pair.max_iterations(10_000);
+        (0..300).for_each(|_| drop(step(&mut pair, 1.0 / 30.0)));
+        approx::assert_relative_eq!(-pair.positions()[1].y - 1.0, 0.5 * G * 1e-3, max_relative = 1e-5);
+    }
+}

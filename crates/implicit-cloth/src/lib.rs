@@ -306,7 +306,14 @@ impl Simulator for ImplicitCloth {
     }
 
     fn follows(&self) -> Follows {
-        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
+        Follows {
+            points: true,
+            frames: false,
+            rigid_surfaces: true,
+            deforming_surfaces: true,
+            lines: true,
+            tolerance: 0.0,
+        }
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

@@ -312,7 +312,14 @@ impl Simulator for Particles {
     }
 
     fn follows(&self) -> Follows {
-        Follows { points: true, frames: false, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 }
+        Follows {
+            points: true,
+            frames: false,
+            rigid_surfaces: true,
+            deforming_surfaces: true,
+            lines: false,
+            tolerance: 0.0,
+        }
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

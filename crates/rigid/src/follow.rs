@@ -106,7 +106,14 @@ pub(crate) struct SubstepStart {
 
 impl RigidBodies {
     pub(crate) fn can_follow() -> Follows {
-        Follows { points: true, frames: true, rigid_surfaces: true, deforming_surfaces: false, tolerance: TOLERANCE }
+        Follows {
+            points: true,
+            frames: true,
+            rigid_surfaces: true,
+            deforming_surfaces: false,
+            lines: false,
+            tolerance: TOLERANCE,
+        }
     }
 
     /// # Errors

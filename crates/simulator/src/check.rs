@@ -109,7 +109,7 @@ pub fn check_guides(
                 surface.check()?;
                 crate::check_pair(&format!("guide {i}"), *friction, *restitution, *thickness)?;
                 except.iter().try_for_each(|&handle| table.check(handle))?;
-                follows.obstacle(&surface.carrier)
+                follows.obstacle(surface)
             }
         };
         if !can {

@@ -79,6 +79,8 @@ pub struct Follows {
     pub rigid_surfaces: bool,
     /// Obstacles carried by Points.
     pub deforming_surfaces: bool,
+    /// Obstacles that have lines and no triangles.
+    pub lines: bool,
     /// How far an attached own handle may end from its carrier `[m]`; 0 for exactly.
     pub tolerance: f64,
 }
@@ -92,9 +94,12 @@ impl Follows {
         }
     }
 
-    /// What an obstacle so carried is called, and whether it can be followed.
-    pub fn obstacle(&self, carrier: &Carrier) -> (&'static str, bool) {
-        match carrier {
+    /// What such an obstacle is called, and whether it can be followed.
+    pub fn obstacle(&self, surface: &Surface) -> (&'static str, bool) {
+        if surface.triangles.is_empty() && !surface.lines.is_empty() && !self.lines {
+            return ("an obstacle of lines", false);
+        }
+        match surface.carrier {
             Carrier::Frame(_) => ("a rigid obstacle", self.rigid_surfaces),
             Carrier::Points(_) => ("a deforming obstacle", self.deforming_surfaces),
         }

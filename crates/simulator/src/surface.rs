@@ -35,7 +35,7 @@ pub struct Surface {
     pub vertices: Vec<[f64; 3]>,
     /// Corners, counter-clockwise seen from outside.
     pub triangles: Vec<[u32; 3]>,
-    /// Ends of lines that are no triangle's edge: met by what has edges, as all cloth has, and not by points.
+    /// Ends of lines that are no triangle's edge: ropes and nets. Cloth meets them; free particles pass between them.
     pub lines: Vec<[u32; 2]>,
     /// An open sheet, met from both sides. Otherwise outside is where the normals point.
     pub two_sided: bool,

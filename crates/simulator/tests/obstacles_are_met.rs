@@ -187,8 +187,14 @@ impl Simulator for Marbles {
     }
 }
 
-const RIGID: Follows =
-    Follows { points: false, frames: false, rigid_surfaces: true, deforming_surfaces: false, tolerance: 0.0 };
+const RIGID: Follows = Follows {
+    points: false,
+    frames: false,
+    rigid_surfaces: true,
+    deforming_surfaces: false,
+    lines: false,
+    tolerance: 0.0,
+};
 const DEFORMING: Follows = Follows { rigid_surfaces: false, deforming_surfaces: true, ..RIGID };
 const BOTH: Follows = Follows { rigid_surfaces: true, ..DEFORMING };
 

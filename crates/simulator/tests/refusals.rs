@@ -143,7 +143,14 @@ fn motions_are_one_a_guide_one_state_a_carrier_finite_and_turned_by_unit_quatern
 #[test]
 fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
     let none = Follows::default();
-    let all = Follows { points: true, frames: true, rigid_surfaces: true, deforming_surfaces: true, tolerance: 0.0 };
+    let all = Follows {
+        points: true,
+        frames: true,
+        rigid_surfaces: true,
+        deforming_surfaces: true,
+        lines: true,
+        tolerance: 0.0,
+    };
     let check = |follows, guide: &Guide| {
         check_guides(&table(), follows, &[], &[Guide::Attachment { own: handle(0) }, guide.clone()])
     };
@@ -152,6 +159,11 @@ fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
         (Guide::Attachment { own: handle(3) }, "an attached Frame", "frames: false"),
         (obstacle(sheet(rigid())), "a rigid obstacle", "rigid_surfaces: false"),
         (obstacle(sheet(deforming())), "a deforming obstacle", "deforming_surfaces: false"),
+        (
+            obstacle(Surface { triangles: vec![], lines: vec![[0, 1]], ..sheet(rigid()) }),
+            "an obstacle of lines",
+            "lines: false",
+        ),
     ];
     for (guide, what, lacks) in &kinds {
         check(all, guide).unwrap();
