@@ -75,6 +75,7 @@ fn draw(curves: &[(String, Curve)]) -> Result<String, Failure> {
         let mut chart = ChartBuilder::on(&area)
             .caption("A sheet swings: cost of a step of 10 ms", ("sans-serif", 18))
             .margin(12)
+            .margin_right(36)
             .x_label_area_size(36)
             .y_label_area_size(60)
             .build_cartesian_2d(5_u32..40, (0.7 * least..1.5 * most).log_scale())?;
@@ -97,7 +98,7 @@ fn draw(curves: &[(String, Curve)]) -> Result<String, Failure> {
             .legend(|(x, y)| PathElement::new([(x, y), (x + 20, y)], BLACK.stroke_width(1)));
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(SeriesLabelPosition::LowerRight)
             .background_style(WHITE.mix(0.9))
             .border_style(BLACK.mix(0.4))
             .draw()?;

@@ -82,20 +82,17 @@ fn balls_that_meet_go_on_together_and_can_part() {
     }
 }
 
-/// The velocity loop stops no balls that have not met, however much nearer to each other they may come than they have to be.
+/// The velocity loop stops no balls that have not met, however much nearer to each other they may come than they have to be: these pass
+/// each other 8 mm apart, still coming nearer.
 #[test]
 fn balls_do_not_meet_at_a_distance() {
     for solver in SOLVERS {
-        let net = Net::new(&[[0.0; 3], [0.236, 0.0, 0.0]], &[1.0, 1.0]).unwrap().struts([[0, 1]], 0.2).unwrap();
+        let net = Net::new(&[[0.0; 3], [0.215, 0.0, 0.0]], &[1.0, 1.0]).unwrap().struts([[0, 1]], 0.2).unwrap();
         let cloth = IbdsCloth::new("balls", net).unwrap().solver(solver).gravity([0.0; 3]).strut_tolerance(0.1);
-        let cloth = cloth.with_velocities(&[[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]).unwrap();
+        let cloth = cloth.with_velocities(&[[0.4, -0.9, 0.0], [-0.4, 0.9, 0.0]]).unwrap();
         let mut cloth = cloth.velocity_tolerance(Some(0.01));
         step(&mut cloth);
-        assert_eq!(cloth.velocities()[0].x, 1.0, "{solver:?}: 0.216 m apart");
-        (0..3).for_each(|_| step(&mut cloth));
-        assert!(cloth.velocities()[0].x.abs() < 0.01, "{solver:?}: {} m/s", cloth.velocities()[0].x);
-        let gap = (cloth.positions()[1] - cloth.positions()[0]).norm();
-        assert!((0.18..0.2 + 1e-9).contains(&gap), "{solver:?}: {gap} m");
+        assert_eq!(cloth.velocities()[0], V3::new(0.4, -0.9, 0.0), "{solver:?}");
     }
 }
 
