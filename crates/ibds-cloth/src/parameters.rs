@@ -64,7 +64,8 @@ pub struct Parameters {
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 % (\[BDB09\] section 5).
     /// From 1e-12 to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
-    /// By how much a strut may be shorter than its distance, relative to that (`ε_d` of contacts in \[BDB09\] section 5, which takes 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
+    /// By how much a strut may be shorter than its distance, relative to that (`ε_d` of contacts in \[BDB09\] section 5, which takes
+    /// 0.1). From 1e-12 to 1 `[-]`. Default 0.01.
     pub strut_tolerance: f64,
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out (\[BDB09\] section 3.2) `[m/s]`. Default none.
