@@ -14,11 +14,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cloth::Failure;
-use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
-
-type V3 = Vector3<f64>;
 
 /// Knots along a side, the ropes between them `[m]`, how thick these are `[m]`, and the mass of a knot with its ropes `[kg]`.
 const KNOTS: u32 = 17;
@@ -78,11 +75,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let lowest = cloth::places(&mut run, &bodies)?.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
     // On the floor the middle of no body is as high.
     report.check("lowest body at the end", lowest, Bound::at_least(0.2), "m");
-    let mut fastest: f64 = 0.0;
-    for &body in &bodies {
-        fastest = fastest.max(V3::from(run.state(body)?.velocity).norm());
-    }
-    report.figure("fastest body at the end [m/s]", fastest);
+    report.figure("fastest body at the end [m/s]", cloth::fastest(&mut run, &bodies)?);
     report.note(run.report());
     Ok(report.finish(recording))
 }

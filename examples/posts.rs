@@ -75,11 +75,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     let lowest = cloth::places(&mut run, &balls)?.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
     report.check("lowest ball at the end", lowest, Bound::at_least(0.4), "m");
-    let mut fastest: f64 = 0.0;
-    for &ball in &balls {
-        fastest = fastest.max(V3::from(run.state(ball)?.velocity).norm());
-    }
-    report.figure("fastest ball at the end [m/s]", fastest);
+    report.figure("fastest ball at the end [m/s]", cloth::fastest(&mut run, &balls)?);
     report.note(run.report());
     Ok(report.finish(recording))
 }

@@ -54,6 +54,16 @@ pub fn places(run: &mut Run, bodies: &[HandleId]) -> partita::Result<Vec<Vector3
     bodies.iter().map(|&body| Ok(run.state(body)?.position.into())).collect()
 }
 
+/// The speed of the fastest body `[m/s]`.
+#[allow(dead_code, reason = "not every scene asks")]
+pub fn fastest(run: &mut Run, bodies: &[HandleId]) -> partita::Result<f64> {
+    let mut fastest: f64 = 0.0;
+    for &body in bodies {
+        fastest = fastest.max(Vector3::from(run.state(body)?.velocity).norm());
+    }
+    Ok(fastest)
+}
+
 /// Cloth of any kind.
 pub trait Cloth: Simulator + 'static {
     fn stretch(&self) -> f64;

@@ -178,6 +178,7 @@ impl Memory {
             }
         }
     }
+
     /// What a link gave so far.
     fn pulled(&self, system: &System<'_>, link: usize) -> f64 {
         system.pulls[link] + self.pulls[link] * self.corrected[link]

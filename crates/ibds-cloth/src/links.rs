@@ -34,9 +34,7 @@ pub(crate) struct Links {
     /// of m links has m² of them.
     first: Vec<u32>,
     beside: Vec<Beside>,
-    /// Memory: where links at a particle begin, and the links.
-    first_at: Vec<u32>,
-    at: Vec<u32>,
+    at: AtParticles,
 }
 
 /// A link that shares a particle with another one.
@@ -46,6 +44,44 @@ pub(crate) struct Beside {
     /// What they share, and -1 where one begins and the other ends there, else 1.
     pub particle: u32,
     pub sign: f64,
+}
+
+/// Links by particle.
+#[derive(Default)]
+pub(crate) struct AtParticles {
+    /// Where the links at a particle begin, and at the next.
+    first: Vec<u32>,
+    links: Vec<u32>,
+}
+
+impl AtParticles {
+    /// Takes over which particles links end at.
+    pub fn fill(&mut self, ends: &[[u32; 2]]) {
+        let Self { first, links } = self;
+        let particles = ends.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+        first.clear();
+        first.resize(particles + 1, 0);
+        ends.iter().flatten().for_each(|&k| first[k as usize] += 1);
+        // Ends of the ranges, which become begins while they are filled from behind.
+        let mut sum = 0;
+        for count in first.iter_mut() {
+            sum += *count;
+            *count = sum;
+        }
+        links.clear();
+        links.resize(2 * ends.len(), 0);
+        for (link, of) in ends.iter().enumerate().rev() {
+            for &k in of {
+                first[k as usize] -= 1;
+                links[first[k as usize] as usize] = link as u32;
+            }
+        }
+    }
+
+    /// Links at a particle that has some, in order.
+    pub fn of(&self, particle: u32) -> &[u32] {
+        &self.links[self.first[particle as usize] as usize..self.first[particle as usize + 1] as usize]
+    }
 }
 
 impl Links {
@@ -152,15 +188,14 @@ impl Links {
     }
 
     fn find_beside(&mut self) {
-        self.find_links_at();
-        let Self { ends, first, beside, first_at, at, .. } = self;
+        let Self { ends, first, beside, at, .. } = self;
+        at.fill(ends);
         beside.clear();
         for (k, of) in ends.iter().enumerate() {
             first.push(beside.len() as u32);
             let begin = beside.len();
             for &particle in of {
-                let range = first_at[particle as usize] as usize..first_at[particle as usize + 1] as usize;
-                for &link in at[range].iter().filter(|&&link| link as usize != k) {
+                for &link in at.of(particle).iter().filter(|&&link| link as usize != k) {
                     let same = (of[0] == particle) == (ends[link as usize][0] == particle);
                     beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
                 }
@@ -170,36 +205,12 @@ impl Links {
         first.push(beside.len() as u32);
     }
 
-    /// Links by particle.
-    fn find_links_at(&mut self) {
-        let Self { ends, first_at, at, .. } = self;
-        let particles = ends.iter().flatten().max().map_or(0, |most| *most as usize + 1);
-        first_at.clear();
-        first_at.resize(particles + 1, 0);
-        ends.iter().flatten().for_each(|&k| first_at[k as usize] += 1);
-        // Ends of the ranges, which become begins while they are filled from behind.
-        let mut sum = 0;
-        for count in first_at.iter_mut() {
-            sum += *count;
-            *count = sum;
-        }
-        at.clear();
-        at.resize(2 * ends.len(), 0);
-        for (link, of) in ends.iter().enumerate().rev() {
-            for &k in of {
-                first_at[k as usize] -= 1;
-                at[first_at[k as usize] as usize] = link as u32;
-            }
-        }
-    }
-
     fn find_bits(&mut self) {
-        self.find_links_at();
-        let mut seen = vec![0_u32; self.first_at.len()];
+        self.at.fill(&self.ends);
+        let mut seen = vec![0_u32; self.at.first.len()];
         let mut bit = |k: u32| {
-            let k = k as usize;
-            seen[k] += 1;
-            if self.first_at[k + 1] - self.first_at[k] > 64 { ALWAYS } else { 1 << (seen[k] - 1) }
+            seen[k as usize] += 1;
+            if self.at.of(k).len() > 64 { ALWAYS } else { 1 << (seen[k as usize] - 1) }
         };
         self.bits.extend(self.ends.iter().map(|ends| ends.map(&mut bit)));
     }

@@ -316,13 +316,4 @@ impl Net {
         edges.dedup();
         edges
     }
-
-    /// Links at each particle, by number.
-    pub(crate) fn links_at(&self) -> Vec<Vec<u32>> {
-        let mut at = vec![vec![]; self.positions.len()];
-        for (k, link) in self.links.iter().enumerate() {
-            link.particles.iter().for_each(|&i| at[i as usize].push(k as u32));
-        }
-        at
-    }
 }

@@ -17,6 +17,7 @@ use nalgebra::Vector3;
 
 use crate::{
     link_error::LinkError,
+    links::AtParticles,
     net::{LinkKind, Net},
     solvers::{Swept, System},
 };
@@ -89,17 +90,18 @@ impl Paths {
         self.batches.iter().map(|batch| batch.links.len()).max().unwrap_or(0)
     }
 
-    /// All of them once; those of which no link is off by more than so many times what it may be are left alone.
-    pub fn sweep(&self, system: &mut System<'_>, error: &impl LinkError, leave: f64, rows: &mut Rows) -> Swept {
+    /// All of them once, but for those of which no link is off by more than is left alone.
+    pub fn sweep(&self, system: &mut System<'_>, error: &impl LinkError, rows: &mut Rows) -> Swept {
         let mut swept = Swept::default();
-        self.batches.iter().for_each(|batch| batch.solve(system, error, leave, rows, &mut swept));
+        self.batches.iter().for_each(|batch| batch.solve(system, error, rows, &mut swept));
         swept
     }
 }
 
 /// Paths that go as straight on as they can.
 pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
-    let at = net.links_at();
+    let mut at = AtParticles::default();
+    at.fill(&net.links.iter().map(|link| link.particles).collect::<Vec<_>>());
     let mut taken = vec![false; net.links.len()];
     // By which path each particle was met last.
     let mut met = vec![NONE; net.positions.len()];
@@ -118,7 +120,7 @@ pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
             loop {
                 let is_left = |other: u32| !taken[other as usize] && is_brace(other) == is_brace(link);
                 let has_met = |k: u32| met[k as usize] == number;
-                let found = straight_on(net, &at[here as usize], is_left, [from, here], has_met);
+                let found = straight_on(net, at.of(here), is_left, [from, here], has_met);
                 let Some((link, next)) = found else { break };
                 taken[link as usize] = true;
                 met[next as usize] = number;
@@ -198,9 +200,9 @@ impl Batch {
         }
     }
 
-    fn solve(&self, system: &mut System<'_>, error: &impl LinkError, leave: f64, rows: &mut Rows, swept: &mut Swept) {
+    fn solve(&self, system: &mut System<'_>, error: &impl LinkError, rows: &mut Rows, swept: &mut Swept) {
         let worst = self.measure(system, error, rows, swept);
-        if worst <= leave {
+        if worst <= system.leave {
             return;
         }
         swept.corrections += 1;

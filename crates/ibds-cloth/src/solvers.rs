@@ -32,7 +32,8 @@ pub(crate) struct System<'a> {
     pub softening: f64,
     /// The largest that a correction gives, in the unit of `pulls`.
     pub largest: f64,
-    /// How far links may be off in the next sweep without being corrected, of what they may be: 0 in the first after a warm start.
+    /// How far links may be off in the next sweep without being corrected, of what they may be: 0 in the first after a warm start, and in the
+    /// first over paths.
     pub leave: f64,
 }
 
@@ -62,8 +63,8 @@ impl System<'_> {
         links.map(of_allowed).fold(0.0, f64::max)
     }
 
-    /// Struts once, each as if it were alone; those that are off by less than so many times what they may be are left alone.
-    fn sweep_struts(&mut self, error: &impl LinkError, leave: f64) -> Swept {
+    /// Struts once, each as if it were alone.
+    fn sweep_struts(&mut self, error: &impl LinkError) -> Swept {
         let mut swept = Swept::default();
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
@@ -71,7 +72,7 @@ impl System<'_> {
             let of_allowed = if self.is_slack(link, e, 0.0) { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
             let w = self.w[i] + self.w[j];
-            if of_allowed > leave && w > 0.0 {
+            if of_allowed > self.leave && w > 0.0 {
                 self.pull(link, e / w, &n);
                 swept.corrections += 1;
             }
@@ -128,7 +129,11 @@ pub(crate) struct Limit {
 
 impl Limit {
     pub fn is_reached(&self, counts: &Counts) -> bool {
-        counts.iterations >= self.sweeps || self.until.is_some_and(|until| Instant::now() >= until)
+        counts.iterations >= self.sweeps || self.is_late()
+    }
+
+    pub fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
@@ -231,11 +236,12 @@ impl Solvers {
         (limit, is_last): (Limit, bool),
     ) -> Ended {
         let mut counts = Counts::default();
+        system.leave = 0.0;
         while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
-            let leave = if counts.iterations == 0 { 0.0 } else { 1.0 };
-            let mut swept = system.sweep_struts(error, leave);
-            swept.join(&self.paths.sweep(system, error, leave, &mut self.rows));
+            let mut swept = system.sweep_struts(error);
+            swept.join(&self.paths.sweep(system, error, &mut self.rows));
+            system.leave = 1.0;
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
             if is_right && moved <= meeting.enough {

@@ -212,8 +212,7 @@ impl IbdsCloth {
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
             let struts = self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
-            let is_late = limit.until.is_some_and(|until| Instant::now() >= until);
-            if round == ROUNDS || is_late {
+            if round == ROUNDS || limit.is_late() {
                 // Struts that were added last have not been solved, but count.
                 self.prepare_links();
                 return Ok(self.worst_length(h));
