@@ -3,8 +3,8 @@
 //! J. Bender: Impulse-Based Dynamic Simulation, interactive page, with its defaults: 40 x 30 particles, two fixed corners, steps
 //! of 5 ms, symplectic Euler, two iterations of each loop, 0.5 kg a particle.
 //!
-//! Two iterations link by link leave that sheet longer than it may be, which the run says of every window; the other one is swept path by
-//! path until its links are as long as they may be. Neither meets itself, as on the page.
+//! Two iterations link by link leave that sheet longer than it may be, which the run says of every window; the other one takes steps
+//! of Newton's method until its links are as long as they may be. Neither meets itself, as on the page.
 
 use std::process::ExitCode;
 
@@ -25,7 +25,7 @@ const MASS: f64 = 0.5;
 const RATE: f64 = 200.0;
 
 #[derive(Parser)]
-#[command(about = "The sheet of a public demonstration swings from two corners, link by link and path by path")]
+#[command(about = "The sheet of a public demonstration swings from two corners, link by link and by Newton's method")]
 struct Flags {
     #[command(flatten)]
     options: Options,
@@ -44,7 +44,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     // However little links are off, they are corrected, but twice only.
     let by_link = Solver::GaussSeidel(Optimisations::NONE);
     scene.add(sheet("links", -1.1)?.solver(by_link).extensibility(1e-6).max_iterations(2));
-    scene.add(sheet("paths", 1.1)?.solver(Solver::Paths).extensibility(0.01).max_iterations(1000));
+    scene.add(sheet("newton", 1.1)?.solver(Solver::Newton).extensibility(0.01).max_iterations(1000));
     let mut run = scene.build()?;
 
     let mut stretched = [0.0_f64; 2];
@@ -53,7 +53,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     while run.time() < seconds - 1e-9 {
         run.advance()?;
         recorder.window(&mut run)?;
-        for (name, stretched) in ["links", "paths"].into_iter().zip(&mut stretched) {
+        for (name, stretched) in ["links", "newton"].into_iter().zip(&mut stretched) {
             *stretched = stretched.max(run.look(name, IbdsCloth::stretch)?);
         }
         progress.update(run.time(), "");
@@ -61,9 +61,9 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     recorder.last(&mut run)?;
     progress.finish();
 
-    let [links, paths] = stretched;
+    let [links, newton] = stretched;
     report.figure("largest stretch link by link [-]", links);
-    report.check("largest stretch path by path", paths, Bound::at_most(0.0101), "-");
+    report.check("largest stretch by Newton's method", newton, Bound::at_most(0.0101), "-");
     for (name, seconds) in run.report().simulators {
         report.figure(&format!("ms a step, {name}"), 1e3 * seconds / run.windows() as f64);
     }
@@ -90,6 +90,6 @@ fn scenery() -> Scenery {
     let camera = Camera::framing([[-2.1, -1.9, -1.6], [2.1, 0.2, 0.4]]).from_direction([-0.25, 0.3, 1.0]);
     Scenery::new(camera)
         .look("links", Look::plain(Colour::SIGNAL))
-        .look("paths", Look::plain(Colour::WATER))
+        .look("newton", Look::plain(Colour::WATER))
         .still(2.75)
 }

@@ -39,7 +39,10 @@ impl Scene {
     }
 
     /// A sheet of n x n particles, and the sphere as one more, kept away by struts.
-    fn cloth(self, n: u32) -> Result<IbdsCloth, Failure> {
+    ///
+    /// # Errors
+    /// None, as it is.
+    pub fn cloth(self, n: u32) -> Result<IbdsCloth, Failure> {
         let step = 1.0 / f64::from(n - 1);
         let row = if self == Self::Dropped { sagging(n) } else { (0..n).map(|k| [step * f64::from(k), 0.0]).collect() };
         let mut positions: Vec<[f64; 3]> =
@@ -126,7 +129,7 @@ impl Case {
             if report.outcome != Outcome::Converged {
                 return Err(format!("step {step}, {with:?}: {:?}", report.outcome).into());
             }
-            let Counts { iterations, visits, corrections } = cloth.counts();
+            let Counts { iterations, visits, corrections, .. } = cloth.counts();
             ran.iterations += u64::from(iterations);
             ran.visits += visits;
             ran.corrections += corrections;

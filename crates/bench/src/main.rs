@@ -7,6 +7,7 @@
 //! | `implicit`  | milliseconds of a step of implicit cloth, by stage |
 //! | `swing`     | milliseconds of a window in which a sheet swings, inextensible to 10 %, 1 % and less |
 //! | `ibds-table1` | times faster by each optimisation of impulse-based dynamics; sheets of 5 x 5 to 40 x 40 |
+//! | `ibds-solvers` | milliseconds of a step of impulse-based cloth, by solver |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -21,6 +22,7 @@ mod contact;
 mod crates;
 mod ibds_figure4;
 mod ibds_scenes;
+mod ibds_solvers;
 mod ibds_table1;
 mod implicit;
 mod overhead;
@@ -61,7 +63,7 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 8] = [
+const BENCHES: [(&str, &str, Bench); 9] = [
     ("contact", "milliseconds of collision handling, by stage", contact::bench),
     ("implicit", "milliseconds of a step of implicit cloth, by stage", implicit::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
@@ -69,6 +71,7 @@ const BENCHES: [(&str, &str, Bench); 8] = [
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
     ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
+    ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 

@@ -116,7 +116,10 @@ impl Run {
 }
 
 /// One edge is pinned at x = 0, in the plane y = 0.
-fn sheet(n: u32, diagonals: bool, allowed: f64) -> Result<IbdsCloth, Failure> {
+///
+/// # Errors
+/// None, as it is.
+pub fn sheet(n: u32, diagonals: bool, allowed: f64) -> Result<IbdsCloth, Failure> {
     let (count, step) = (n * n, 1.0 / f64::from(n - 1));
     let place = |k: u32| [step * f64::from(k % n), 0.0, step * f64::from(k / n)];
     let positions: Vec<[f64; 3]> = (0..count).map(place).collect();

@@ -16,7 +16,7 @@
 //! A step predicts where particles would be without links, corrects that by impulses along the links until all are as long as
 //! they have to be, takes the velocities that lead there, and corrects these, if asked to, until no link grows. Start at
 //! [`IbdsCloth`], then `step.rs`; what is linked is a [`Net`] (`net.rs`), and how impulses are found in `solvers.rs`: link by link as
-//! in the paper (`gauss_seidel.rs`), or path by path (`paths.rs`).
+//! in the paper (`gauss_seidel.rs`), path by path (`paths.rs`), or all at once (`newton.rs`).
 //!
 //! # What to know
 //!
@@ -35,11 +35,13 @@
 //!   leave links longer than they may be, which the step's outcome says.
 
 mod anticipation;
+mod cholesky;
 mod gauss_seidel;
 mod link_error;
 mod links;
 mod meet;
 mod net;
+mod newton;
 mod parameters;
 mod paths;
 mod solvers;

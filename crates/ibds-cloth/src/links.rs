@@ -103,6 +103,11 @@ impl Links {
         self.ends.len()
     }
 
+    /// Particles of links that are not struts.
+    pub fn of_net(&self) -> &[[u32; 2]] {
+        &self.ends[..self.of_net]
+    }
+
     pub fn is_strut(&self, link: usize) -> bool {
         link >= self.of_net
     }

@@ -27,8 +27,13 @@ pub enum Solver {
     /// Link by link (\[BDB09\] section 3.2), with some of its optimisations.
     GaussSeidel(Optimisations),
     /// Path by path, each exactly: errors travel the length of a thread in one sweep.
-    #[default]
     Paths,
+    /// Newton's method over all links at once, with sweeps path by path that put right what a step leaves off, until they have cost as
+    /// much as another. For sheets that hang from corners and for tight tolerances. Where there are contacts or struts near, as path by path.
+    Newton,
+    /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for a hundred steps.
+    #[default]
+    Auto,
 }
 
 /// What spares Gauss-Seidel work (\[BDB09\] section 4), each by itself. The root of section 4.1 is taken once in any case.
@@ -70,7 +75,7 @@ pub struct Parameters {
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out (\[BDB09\] section 3.2) `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
-    /// Default [`Solver::Paths`].
+    /// Default [`Solver::Auto`].
     pub solver: Solver,
     /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.
@@ -82,8 +87,8 @@ pub struct Parameters {
     /// The largest impulse of one correction of a link (\[BDB09\] section 4.2): what is far off is put right in more sweeps `[N s]`. Default
     /// none.
     pub max_impulse: Option<f64>,
-    /// Whether the loop of places begins with what bars and braces gave in the part before, if that ended with all links right, and
-    /// not with nothing as in the paper. Default false.
+    /// Whether the loop of places begins with what bars and braces gave in the part before, if that ended with all links right and by
+    /// sweeps alone, and not with nothing as in the paper. Default false.
     pub warm_start: bool,
     /// Parts of a step, at least 1. Default 1.
     pub substeps: u32,

@@ -10,10 +10,14 @@ use crate::{
     link_error::LinkError,
     links::Links,
     net::Net,
+    newton::Newton,
     paths::{Paths, Rows},
 };
 
 type V3 = Vector3<f64>;
+
+/// Sweeps that cost less than a step of Newton's method in any net, so that none is prepared for before [-].
+const FEWEST: f64 = 3.0;
 
 /// Values of particles that links bring together: predicted places `[m]`, or velocities `[m/s]`.
 pub(crate) struct System<'a> {
@@ -162,6 +166,8 @@ pub struct Counts {
     pub iterations: u32,
     /// Links that were looked at; by [`Solver::Paths`](crate::Solver::Paths) all in every sweep, which is not counted.
     pub visits: u64,
+    /// Of the sweeps, steps of Newton's method.
+    pub newton_steps: u32,
     /// Links that were corrected; of [`Solver::Paths`](crate::Solver::Paths) batches of paths.
     pub corrections: u64,
 }
@@ -179,6 +185,7 @@ impl Counts {
         self.iterations += other.iterations;
         self.visits += other.visits;
         self.corrections += other.corrections;
+        self.newton_steps += other.newton_steps;
     }
 
     /// Adds a sweep.
@@ -196,6 +203,7 @@ pub(crate) struct Solvers {
     anticipation: anticipation::Memory,
     paths: Paths,
     rows: Rows,
+    newton: Newton,
 }
 
 impl Solvers {
@@ -217,7 +225,9 @@ impl Solvers {
         (limit, is_last): (Limit, bool),
     ) -> Ended {
         let counts = match solver {
-            Solver::Paths => return self.correct_paths(system, error, meeting, (limit, is_last)),
+            Solver::Paths | Solver::Newton | Solver::Auto => {
+                return self.correct_paths(system, error, meeting, solver, (limit, is_last));
+            }
             Solver::GaussSeidel(with) if with.anticipation => {
                 self.anticipation.correct(system, error, &mut meeting, with, limit)
             }
@@ -228,19 +238,33 @@ impl Solvers {
 
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
     /// much by the step as a velocity.
+    ///
+    /// Where sweeps have cost as much as a step of Newton's method would, there is one, if that is asked for: at most twice the work of
+    /// whichever is right for the net alone. Contacts and struts, which push only, are left to sweeps, and so are links as long as there
+    /// are some: in scene 3 of the paper steps in between spared no sweeps.
     fn correct_paths(
         &mut self,
         system: &mut System<'_>,
         error: &impl LinkError,
         mut meeting: Meeting<'_>,
+        solver: Solver,
         (limit, is_last): (Limit, bool),
     ) -> Ended {
         let mut counts = Counts::default();
+        let links = system.links.of_net().len() as f64;
+        // In visits of links.
+        let mut spent = if solver == Solver::Newton { f64::INFINITY } else { 0.0 };
+        self.newton.begin();
         system.leave = 0.0;
         while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             let mut swept = system.sweep_struts(error);
-            swept.join(&self.paths.sweep(system, error, &mut self.rows));
+            let may = solver != Solver::Paths && meeting.pushes.is_empty() && system.links.struts().is_empty();
+            let is_due = may && spent >= FEWEST * links && spent >= self.newton.cost(system);
+            let step = if is_due { self.newton.step(system, error) } else { None };
+            spent = if is_due { 0.0 } else { spent + links };
+            counts.newton_steps += u32::from(step.is_some());
+            swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.rows)));
             system.leave = 1.0;
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;

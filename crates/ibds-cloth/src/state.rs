@@ -13,6 +13,8 @@ pub(crate) struct State {
     pub velocities: Vec<Vector3<f64>>,
     /// What each link of the net pulled with in the last part, if that is what the next one begins with `[N]`.
     pub pulls: Vec<f64>,
+    /// Parts of steps for which Newton's method goes on, where it was needed.
+    pub newton: u32,
     /// `[s]`
     pub time: f64,
     /// What contact goes on from.
@@ -30,11 +32,11 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, pulls, time, contact, external } = from;
+        let Self { positions, velocities, pulls, newton, time, contact, external } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
         self.pulls.clone_from(pulls);
         self.contact.clone_from(contact);
-        (self.time, self.external) = (*time, *external);
+        (self.newton, self.time, self.external) = (*newton, *time, *external);
     }
 }

@@ -8,7 +8,7 @@ use partita_contact::{Contacts, Pushes};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
-    IbdsCloth, Integrator, Parameters,
+    IbdsCloth, Integrator, Parameters, Solver,
     link_error::{Lengths, Rates},
     links::Links,
     meet::contacts,
@@ -20,6 +20,9 @@ type V3 = Vector3<f64>;
 
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
 const ROUNDS: u32 = 4;
+
+/// Parts for which Newton's method goes on before sweeps are tried again: they cost no more than it does, so a hundredth.
+const GOES_ON: u32 = 100;
 
 /// How exact the loop of places makes contacts, of the thickness [-].
 const CLOSE: f64 = 0.1;
@@ -108,8 +111,12 @@ impl IbdsCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         self.predict(h);
+        let before = self.work.counts.newton_steps;
         let mut worst = self.correct_lengths(h, is_last, motions)?;
-        self.keep_pulls(h, worst);
+        let has_stepped = self.work.counts.newton_steps > before;
+        let newton = &mut self.work.next.newton;
+        *newton = if *newton == 0 && has_stepped { GOES_ON } else { newton.saturating_sub(1) };
+        self.keep_pulls(h, worst <= 1.0 && !has_stepped);
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
             self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
@@ -196,7 +203,7 @@ impl IbdsCloth {
         allowed.clear();
         pulls.clear();
         let softening = 1.0 / (h * h);
-        let &Parameters { solver, max_impulse, thickness, .. } = &self.parameters;
+        let (solver, &Parameters { max_impulse, thickness, .. }) = (self.chosen(), &self.parameters);
         let largest = max_impulse.map_or(f64::INFINITY, |most| most * h);
         let limit = self.limit();
         self.begin_with_pulls(h);
@@ -225,17 +232,24 @@ impl IbdsCloth {
         }
     }
 
+    /// Where sweeps cost as much as Newton's method would, that goes on: to change from the one to the other gives energy, as what sweeps
+    /// leave alone is put right at once.
+    fn chosen(&self) -> Solver {
+        let Parameters { solver, .. } = self.parameters;
+        if solver == Solver::Auto && self.work.next.newton > 0 { Solver::Newton } else { solver }
+    }
+
     fn limit(&self) -> Limit {
         Limit { sweeps: self.parameters.max_iterations, until: self.work.until }
     }
 
     /// Writes down what links pulled with, for the next part to begin with.
-    fn keep_pulls(&mut self, h: f64, worst: f64) {
+    fn keep_pulls(&mut self, h: f64, are_right: bool) {
         if self.parameters.warm_start {
             let Work { next, pulls, .. } = &mut self.work;
             next.pulls.clear();
-            // What cannot be put right would pull harder with every step.
-            let kept = if worst <= 1.0 { self.net.links.len() } else { 0 };
+            // What cannot be put right would pull harder with every step, and Newton's method is free to let links pull at each other.
+            let kept = if are_right { self.net.links.len() } else { 0 };
             next.pulls.extend(pulls[..kept].iter().map(|pull| pull / (h * h)));
         }
     }
@@ -305,9 +319,8 @@ impl IbdsCloth {
     /// The loop of velocities (\[BDB09\] section 3.2), where links are as long as they may be.
     fn correct_rates(&mut self, h: f64, is_last: bool, report: &mut StepReport) {
         self.work.rates.clear();
-        let &Parameters { solver, max_impulse, velocity_tolerance: Some(tolerance), .. } = &self.parameters else {
-            return;
-        };
+        let &Parameters { max_impulse, velocity_tolerance: Some(tolerance), .. } = &self.parameters else { return };
+        let solver = self.chosen();
         let (limit, largest) = (self.limit(), max_impulse.unwrap_or(f64::INFINITY));
         let Work {
             solvers,

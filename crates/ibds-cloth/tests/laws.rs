@@ -2,7 +2,7 @@
 
 use partita_ibds_cloth::{IbdsCloth, Net};
 use partita_mesh::{Mesh, Side};
-use partita_simulator::simulator_laws;
+use partita_simulator::{Inputs, Simulator, simulator_laws};
 
 /// A sheet with two pinned corners.
 fn hanging() -> IbdsCloth {
@@ -19,6 +19,29 @@ fn free() -> IbdsCloth {
 }
 
 simulator_laws!(hanging(), dt = 1.0 / 256.0, load = 0.1, free = free());
+
+/// The same where Newton's method takes over.
+mod tight {
+    use super::*;
+
+    fn tight() -> IbdsCloth {
+        hanging().extensibility(1e-6)
+    }
+
+    simulator_laws!(tight(), dt = 1.0 / 256.0, load = 0.1, free = free());
+
+    #[test]
+    fn newtons_method_takes_over() {
+        let mut cloth = tight();
+        let steps: u32 = (0..20)
+            .map(|_| {
+                cloth.step(1.0 / 256.0, Inputs::NONE).unwrap();
+                cloth.counts().newton_steps
+            })
+            .sum();
+        assert!(steps > 0);
+    }
+}
 
 /// The same for two sheets that lie on each other, the lower one pinned at its corners.
 mod layered {

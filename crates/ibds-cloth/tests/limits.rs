@@ -8,7 +8,9 @@ use partita_simulator::{Inputs, Outcome, Simulator, Wrench, simulator_laws};
 type V3 = Vector3<f64>;
 
 const H: f64 = 0.01;
-const SOLVERS: [Solver; 5] = [
+const SOLVERS: [Solver; 7] = [
+    Solver::Auto,
+    Solver::Newton,
     Solver::Paths,
     Solver::GaussSeidel(Optimisations::NONE),
     Solver::GaussSeidel(Optimisations { skipping: true, ..Optimisations::NONE }),
@@ -30,7 +32,8 @@ fn free() -> IbdsCloth {
 
 simulator_laws!(hanging().warm_start(true), dt = 1.0 / 256.0, load = 0.1, free = free());
 
-/// What hangs still needs next to nothing once it is told what links pulled with; where it hangs does not change.
+/// What hangs still needs next to nothing once it is told what links pulled with; where it hangs does not change. Newton's method is told
+/// nothing, and needs less anyway.
 #[test]
 fn a_warm_start_spares_sweeps_and_changes_nothing() {
     for solver in SOLVERS {
@@ -47,7 +50,8 @@ fn a_warm_start_spares_sweeps_and_changes_nothing() {
         // Five links below each other, each off by at most 1e-6 of 0.1 m in either run, and along by more where they slant.
         let off = cold.iter().zip(&warm).map(|(a, b): (&V3, &V3)| (a - b).norm()).fold(0.0, f64::max);
         assert!(off < 5e-6, "{solver:?}: {off} m");
-        assert!(few * 2 <= many, "{solver:?}: {few} sweeps, {many} cold");
+        let most = if matches!(solver, Solver::Newton | Solver::Auto) { 5 * 20 } else { many / 2 };
+        assert!(few <= most, "{solver:?}: {few} sweeps, {many} cold");
     }
 }
 

@@ -8,7 +8,9 @@ type V3 = Vector3<f64>;
 
 const H: f64 = 0.01;
 const G: f64 = 9.81;
-const SOLVERS: [Solver; 4] = [
+const SOLVERS: [Solver; 6] = [
+    Solver::Auto,
+    Solver::Newton,
     Solver::Paths,
     Solver::GaussSeidel(Optimisations::NONE),
     Solver::GaussSeidel(Optimisations { anticipation: false, ..Optimisations::ALL }),

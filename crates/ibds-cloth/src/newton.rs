@@ -1,0 +1,212 @@
+//! Newton's method: all links of a net are corrected at once, so that errors travel any way in one step.
+//!
+//! Linearised as for a path (`paths.rs`), the impulses λ that make all errors e vanish solve A λ = e with A = J W Jᵀ + S: each pair of
+//! links that share a particle of inverse mass w has an entry,
+//!
+//!   A_kk = w_i + w_j + s_k,   A_kl = w n_k·n_l, or less that where one begins and the other ends at the particle.
+//!
+//! A flat sheet with diagonals has more links than directions to move in, which makes A singular, and nearly so where it bends a little.
+//! What is nearly free to move is thrown then: a link whose end goes aside by δ is too long by δ²/2l. So A gets a little more on its
+//! diagonal, more of it where errors fall less than they should and less where they fall as they should (Levenberg and Marquardt), and
+//! a step after which errors are larger is taken by half, or by a quarter. What it leaves off in a few links, sweeps over paths put
+//! right (`solvers.rs`), for a fiftieth of what another step would cost.
+//!
+//! Factors from before as a preconditioner of conjugate gradients were tried, on a sheet of 40 x 30 with diagonals: eight rounds leave 0.3
+//! to 1 of the errors, and cost as much as new factors do.
+
+use nalgebra::Vector3;
+
+use crate::{
+    cholesky::{Cholesky, Shared},
+    link_error::LinkError,
+    solvers::{Swept, System},
+};
+
+type V3 = Vector3<f64>;
+
+/// What the diagonal has more of at first, of it; by which factor that changes, and between which bounds [-].
+const SOFT: f64 = 1e-5;
+const CHANGE: f64 = 10.0;
+const BOUNDS: [f64; 2] = [1e-10, 1e-2];
+
+/// Errors are to fall by this share of what they would if directions stayed, or the next step is softer, and harder from the other on [-].
+const LITTLE: f64 = 0.25;
+const MUCH: f64 = 0.75;
+
+/// Times that a step is taken by half of what it was, at most.
+const HALVES: u32 = 4;
+
+/// Solves of a step, at most, until no rope would push.
+const SLACK: u32 = 3;
+
+/// Memory of the method.
+#[derive(Default)]
+pub(crate) struct Newton {
+    /// None until asked for; then none within if there are too many pairs of links.
+    factors: Option<Option<Cholesky>>,
+    equations: Equations,
+    impulses: Vec<f64>,
+}
+
+/// The system of equations where links are now.
+#[derive(Default)]
+struct Equations {
+    directions: Vec<V3>,
+    /// What is to be corrected, 0 of links that do not pull.
+    errors: Vec<f64>,
+    active: Vec<bool>,
+    /// Of A `[1/kg]`, and what that has more of, of what it has by inverse masses [-].
+    diagonal: Vec<f64>,
+    soft: f64,
+    /// What particles get, and where that would bring them.
+    sums: Vec<V3>,
+    trial: Vec<V3>,
+}
+
+impl Newton {
+    /// A loop begins.
+    pub fn begin(&mut self) {
+        self.equations.soft = SOFT;
+    }
+
+    /// What a step costs, in visits of links; infinity if none can be taken.
+    pub fn cost(&mut self, system: &System<'_>) -> f64 {
+        let factors = self.factors.get_or_insert_with(|| Cholesky::new(system.links.of_net()));
+        factors.as_ref().map_or(f64::INFINITY, |factors| factors.cost)
+    }
+
+    /// All links of the net once, if one is off by more than is left alone. None if that does not make errors smaller.
+    pub fn step(&mut self, system: &mut System<'_>, error: &impl LinkError) -> Option<Swept> {
+        let Self { factors: Some(Some(factors)), equations, impulses } = self else { return None };
+        let worst = equations.measure(system, error);
+        if worst <= system.leave {
+            return Some(Swept { worst, ..Swept::default() });
+        }
+        for _ in 0..SLACK {
+            if !equations.factorise(system, factors) {
+                return None;
+            }
+            impulses.clone_from(&equations.errors);
+            factors.solve(impulses);
+            if !equations.let_go(system, impulses) {
+                break;
+            }
+        }
+        let corrects = equations.apply(system, error, impulses);
+        corrects.then_some(Swept { worst, corrections: 1, ..Swept::default() })
+    }
+}
+
+impl Equations {
+    /// Directions and errors of all links of the net; the largest error, of what it may be [-].
+    fn measure(&mut self, system: &System<'_>, error: &impl LinkError) -> f64 {
+        self.directions.clear();
+        self.errors.clear();
+        self.active.clear();
+        self.diagonal.clear();
+        let mut worst: f64 = 0.0;
+        for (link, ends) in system.links.of_net().iter().enumerate() {
+            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
+            let w: f64 = ends.iter().map(|k| system.w[*k as usize]).sum();
+            let own = (1.0 + self.soft) * w + system.softness(link);
+            let is_slack = system.is_slack(link, e, system.pulls[link]);
+            let is_active = !is_slack && own > 0.0;
+            if !is_slack {
+                worst = worst.max(e.abs() / system.allowed[link]);
+            }
+            self.directions.push(n);
+            self.errors.push(if is_active { e } else { 0.0 });
+            self.active.push(is_active);
+            self.diagonal.push(own);
+        }
+        worst
+    }
+
+    fn factorise(&self, system: &System<'_>, factors: &mut Cholesky) -> bool {
+        let Self { directions, active, diagonal, .. } = self;
+        let adds = |k: usize, &Shared { link, particle, sign, .. }: &Shared| {
+            let both = active[k] && active[link as usize];
+            let turn = || sign * directions[k].dot(&directions[link as usize]);
+            if both { system.w[particle as usize] * turn() } else { 0.0 }
+        };
+        factors.factorise(|k| if active[k] { diagonal[k] } else { 1.0 }, adds)
+    }
+
+    /// Ropes that would push pull no more. Whether there were some.
+    fn let_go(&mut self, system: &System<'_>, impulses: &[f64]) -> bool {
+        let mut any = false;
+        for (link, &impulse) in impulses.iter().enumerate() {
+            if self.active[link] && impulse < 0.0 && system.is_slack(link, impulse, system.pulls[link]) {
+                (self.active[link], self.errors[link]) = (false, 0.0);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Gives particles so much of their impulses that none goes too far for directions to hold and errors fall. Whether they do.
+    fn apply(&mut self, system: &mut System<'_>, error: &impl LinkError, impulses: &mut [f64]) -> bool {
+        for (link, impulse) in impulses.iter_mut().enumerate() {
+            *impulse = system.within_limits(link, *impulse);
+        }
+        let mut share = 1.0 / self.add_up(system, error, impulses);
+        let before: f64 = self.errors.iter().map(|e| e * e).sum();
+        for _ in 0..=HALVES {
+            let [after, expected] = self.try_share(system, error, impulses, share);
+            let fall = (before - after) / (before - expected);
+            if fall < LITTLE {
+                self.soft = (CHANGE * self.soft).min(BOUNDS[1]);
+            } else if fall > MUCH {
+                self.soft = (self.soft / CHANGE).max(BOUNDS[0]);
+            }
+            if after < before {
+                system.pulls.iter_mut().zip(&*impulses).for_each(|(pull, impulse)| *pull += share * impulse);
+                for (particle, sum) in self.sums.iter().enumerate() {
+                    system.push(particle, &(share * sum));
+                }
+                return true;
+            }
+            share *= 0.5;
+        }
+        false
+    }
+
+    /// What particles get from their links. How far one goes at most, of how far it may, or 1 if that is more.
+    fn add_up(&mut self, system: &System<'_>, error: &impl LinkError, impulses: &[f64]) -> f64 {
+        let Self { directions, sums, .. } = self;
+        let links = system.links.of_net();
+        sums.clear();
+        sums.resize(system.y.len(), V3::zeros());
+        for (ends, (n, impulse)) in links.iter().zip(directions.iter().zip(impulses)) {
+            let [i, j] = ends.map(|k| k as usize);
+            sums[i] += *impulse * n;
+            sums[j] -= *impulse * n;
+        }
+        let far = |(link, ends): (usize, &[u32; 2])| {
+            let [i, j] = ends.map(|k| system.w[k as usize] * sums[k as usize].norm());
+            i.max(j) / error.reach(link)
+        };
+        links.iter().enumerate().map(far).fold(1.0, f64::max)
+    }
+
+    /// Sums of squares of errors after a share of impulses, and of what they would be if directions stayed.
+    fn try_share(&mut self, system: &System<'_>, error: &impl LinkError, impulses: &[f64], share: f64) -> [f64; 2] {
+        let places = system.y.iter().zip(system.w.iter().zip(&self.sums));
+        self.trial.clear();
+        self.trial.extend(places.map(|(y, (w, sum))| y + share * *w * sum));
+        let (mut after, mut expected) = (0.0, 0.0);
+        for (link, ends) in system.links.of_net().iter().enumerate() {
+            let [i, j] = ends.map(|k| &self.trial[k as usize]);
+            let own = share * impulses[link];
+            let pulled = system.pulls[link] + own;
+            let e = error.of(link, i, j, true).1 - system.softness(link) * pulled;
+            if !system.is_slack(link, e, pulled) {
+                after += e * e;
+            }
+            let soft = self.diagonal[link] - system.softness(link);
+            let left = self.soft / (1.0 + self.soft) * soft * own;
+            expected += ((1.0 - share) * self.errors[link] + left).powi(2);
+        }
+        [after, expected]
+    }
+}
