@@ -82,8 +82,9 @@ fn compare(table: &mut Table, effort: Effort, text: &str, case: Case, allowed: f
         let details = [("iterations", ran.iterations), ("Newton's steps", ran.newton), ("steps stopped", ran.stopped)];
         table.row_with(&format!("{text}: {name}"), "ms a step", None, costs, &details)?;
     }
-    let [_, paths, newton, chosen] = [0, 1, 2, 3].map(|k| median(&costs[k]));
-    let over = chosen / paths.min(newton);
+    // Of those of which no more steps were stopped.
+    let better = [1, 2].into_iter().filter(|&k| runs[k][0].stopped <= runs[3][0].stopped);
+    let over = median(&costs[3]) / better.map(|k| median(&costs[k])).fold(f64::INFINITY, f64::min);
     table.row(&format!("{text}: chosen over the better"), "times", Some(Target::AtMost(2.0)), &[over])
 }
 

@@ -2,7 +2,7 @@
 
 use faer::{
     Conj, Par, Side, Spec,
-    dyn_stack::{MemBuffer, MemStack},
+    dyn_stack::{MemBuffer, MemStack, StackReq},
     linalg::cholesky::llt::factor::LltRegularization,
     mat::MatMut,
     sparse::{
@@ -19,8 +19,9 @@ use faer::{
 
 use crate::links::AtParticles;
 
-/// Pairs of links that share a particle, at most: what hangs at a hub in its thousands would fill a matrix.
+/// Pairs of links that share a particle, at most, what hangs at a hub in its thousands would fill a matrix; and numbers of the factor.
 const MOST_PAIRS: usize = 1 << 24;
+const MOST_NUMBERS: usize = 1 << 26;
 
 /// From 20 multiplications for a number of the factor on, columns are taken together where they are alike: of sheets from 12 x 12 on.
 const TOGETHER: SupernodalThreshold = SupernodalThreshold(0.5);
@@ -30,7 +31,7 @@ const TOGETHER: SupernodalThreshold = SupernodalThreshold(0.5);
 const FILL: f64 = 0.5;
 const MULTIPLICATION: f64 = 0.005;
 
-/// A = L Lᵀ, permuted, of symmetric positive definite matrices that have an entry for each pair of links that share a particle.
+/// A = L Lᵀ, permuted, of symmetric positive definite matrices that have an entry for each pair of links that share a particle which moves.
 pub(crate) struct Cholesky {
     /// Of the lower triangle.
     pattern: SymbolicSparseColMat<usize>,
@@ -39,6 +40,7 @@ pub(crate) struct Cholesky {
     first: Vec<usize>,
     symbolic: SymbolicCholesky<usize>,
     values: Vec<f64>,
+    /// Empty until there are factors.
     factor: Vec<f64>,
     memory: MemBuffer,
     /// What it takes to factorise and solve once, in visits of links [-].
@@ -57,17 +59,17 @@ pub(crate) struct Shared {
 
 impl Cholesky {
     /// None if links have more to do with each other than memory should be spent on.
-    pub fn new(ends: &[[u32; 2]]) -> Option<Self> {
+    pub fn new(ends: &[[u32; 2]], is_held: impl Fn(u32) -> bool) -> Option<Self> {
         let mut at = AtParticles::default();
         at.fill(ends);
-        let pairs: usize = ends.iter().flatten().map(|&k| at.of(k).len()).sum();
+        let pairs: usize = ends.iter().flatten().filter(|&&k| !is_held(k)).map(|&k| at.of(k).len()).sum();
         if pairs > MOST_PAIRS {
             return None;
         }
         let (mut starts, mut rows, mut first, mut shared) = (vec![0], vec![], vec![0], vec![]);
         for (k, own) in ends.iter().enumerate() {
             let mut later: Vec<(u32, u32)> = vec![];
-            for &particle in own {
+            for &particle in own.iter().filter(|&&k| !is_held(k)) {
                 later.extend(at.of(particle).iter().filter(|&&link| link as usize > k).map(|&link| (link, particle)));
             }
             later.sort_unstable();
@@ -89,16 +91,16 @@ impl Cholesky {
             CholeskySymbolicParams { supernodal_flop_ratio_threshold: TOGETHER, ..CholeskySymbolicParams::default() };
         let symbolic =
             factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, parameters).ok()?;
-        let memory = symbolic
-            .factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default())
-            .or(symbolic.solve_in_place_scratch::<f64>(1, Par::Seq));
+        if symbolic.len_val() > MOST_NUMBERS {
+            return None;
+        }
         Some(Self {
             pattern,
             shared,
             first,
             values: vec![0.0; entries],
-            factor: vec![0.0; symbolic.len_val()],
-            memory: MemBuffer::new(memory),
+            factor: vec![],
+            memory: MemBuffer::new(StackReq::EMPTY),
             cost: cost(&symbolic),
             symbolic,
         })
@@ -106,6 +108,11 @@ impl Cholesky {
 
     /// Factorises a matrix of which the diagonal is told, and what each shared particle adds. False if it is not positive definite.
     pub fn factorise(&mut self, diagonal: impl Fn(usize) -> f64, adds: impl Fn(usize, &Shared) -> f64) -> bool {
+        if self.factor.is_empty() {
+            let needs = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default());
+            self.memory = MemBuffer::new(needs.or(self.symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)));
+            self.factor.resize(self.symbolic.len_val(), 0.0);
+        }
         self.values.fill(0.0);
         for (k, range) in self.first.windows(2).enumerate() {
             self.values[self.pattern.col_ptr()[k]] = diagonal(k);
@@ -151,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// What it solves is what a dense matrix says, also where two links join the same particles.
+    /// What it solves is what a dense matrix says, also where two links join the same particles, and where one is held.
     #[test]
     fn it_solves_as_a_dense_matrix_does() {
         let ends: Vec<[u32; 2]> = (0..30).map(|k| [k % 9, (3 * k + 1) % 11]).filter(|[i, j]| i != j).collect();
@@ -159,11 +166,14 @@ mod tests {
             shared.sign * (0.3 + 0.05 * f64::from(shared.particle) + 0.01 * (k as f64 + f64::from(shared.link)))
         };
         let mut dense = DMatrix::from_diagonal_element(ends.len(), ends.len(), 40.0);
-        let mut cholesky = Cholesky::new(&ends).unwrap();
+        let mut cholesky = Cholesky::new(&ends, |k| k == 3).unwrap();
         assert!(cholesky.factorise(|_| 40.0, adds));
         for k in 0..ends.len() {
             for l in k + 1..ends.len() {
-                for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().filter(|&(i, j)| ends[k][i] == ends[l][j]) {
+                for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)]
+                    .into_iter()
+                    .filter(|&(i, j)| ends[k][i] == ends[l][j] && ends[k][i] != 3)
+                {
                     let sign = if i == j { 1.0 } else { -1.0 };
                     let own = Shared { entry: 0, link: l as u32, particle: ends[k][i], sign };
                     dense[(k, l)] += adds(k, &own);

@@ -29,7 +29,8 @@
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
 //! - A net does not resist bending by itself. To make it, put [`Net::braces`], stable however stiff, or the paper's explicit
 //!   [`Net::springs`] between [`Net::interlaced`] particles. Balls that must not overlap are [`Net::struts`].
-//! - In parts of a step before the last, [`Solver::Paths`] sweeps links once where that finds none off by more than it may be.
+//! - In parts of a step before the last, [`Solver::Paths`], and what is built on it, sweeps links once where that finds none off by more
+//!   than it may be.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can
 //!   leave links longer than they may be, which the step's outcome says.

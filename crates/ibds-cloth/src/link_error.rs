@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 type V3 = Vector3<f64>;
 
 /// Of one loop: of values at the two particles of a link, the link's direction and how much too far apart they are along it.
-pub(crate) trait LinkError {
+pub(crate) trait LinkError: Sync {
     /// Sweeps after which directions that are kept are taken anew at the latest.
     const KEPT: u32;
 
@@ -26,6 +26,8 @@ pub(crate) trait LinkError {
 /// Of predicted places: length less rest length `[m]` (\[BDB09\] section 3.3, with the root of section 4.1 taken once).
 pub(crate) struct Lengths<'a> {
     pub rest: &'a [f64],
+    /// By what errors are measured, also where the rest length is 0.
+    pub scale: &'a [f64],
 }
 
 impl LinkError for Lengths<'_> {
@@ -51,7 +53,7 @@ impl LinkError for Lengths<'_> {
     }
 
     fn reach(&self, link: usize) -> f64 {
-        self.rest[link]
+        self.scale[link]
     }
 }
 

@@ -7,9 +7,11 @@
 //!
 //! A flat sheet with diagonals has more links than directions to move in, which makes A singular, and nearly so where it bends a little.
 //! What is nearly free to move is thrown then: a link whose end goes aside by δ is too long by δ²/2l. So A gets a little more on its
-//! diagonal, more of it where errors fall less than they should and less where they fall as they should (Levenberg and Marquardt), and
-//! a step after which errors are larger is taken by half, or by a quarter. What it leaves off in a few links, sweeps over paths put
-//! right (`solvers.rs`), for a fiftieth of what another step would cost.
+//! diagonal, D, and more of that where errors fall less than they should (Levenberg and Marquardt). D λ is left of e then: most of it
+//! where nothing can be moved, as by the tension of a taut row between particles that are held, which would pull at these as hard as D
+//! is small. Links of which much is left, and which are right anyway, are let be. A step after which errors are larger is taken by
+//! half, and half of that. What it leaves off in a few links, sweeps over paths put right (`solvers.rs`), for a fiftieth of what
+//! another step would cost.
 //!
 //! Factors from before as a preconditioner of conjugate gradients were tried, on a sheet of 40 x 30 with diagonals: eight rounds leave 0.3
 //! to 1 of the errors, and cost as much as new factors do.
@@ -24,17 +26,22 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// What the diagonal has more of at first, of it; by which factor that changes, and between which bounds [-].
+/// What the diagonal has more of at first, of it; at least, and at most; and by which factor that changes [-].
 const SOFT: f64 = 1e-5;
+const HARDEST: f64 = 1e-6;
+const SOFTEST: f64 = 1e-2;
 const CHANGE: f64 = 10.0;
-const BOUNDS: [f64; 2] = [1e-10, 1e-2];
 
-/// Errors are to fall by this share of what they would if directions stayed, or the next step is softer, and harder from the other on [-].
+/// If errors fall by less than this share of what they would if directions stayed, the next step is softer, and by more than the other
+/// harder [-].
 const LITTLE: f64 = 0.25;
 const MUCH: f64 = 0.75;
 
-/// Times that a step is taken by half of what it was, at most.
-const HALVES: u32 = 4;
+/// Of what more than this is left cannot be corrected [-].
+const MUCH_LEFT: f64 = 0.5;
+
+/// No step is taken by less than this share of it [-].
+const LEAST: f64 = 1.0 / 16.0;
 
 /// Solves of a step, at most, until no rope would push.
 const SLACK: u32 = 3;
@@ -42,7 +49,9 @@ const SLACK: u32 = 3;
 /// Memory of the method.
 #[derive(Default)]
 pub(crate) struct Newton {
-    /// None until asked for; then none within if there are too many pairs of links.
+    /// Of particles, whether each is held.
+    held: Vec<bool>,
+    /// None until asked for; then none within if they would be too large.
     factors: Option<Option<Cholesky>>,
     equations: Equations,
     impulses: Vec<f64>,
@@ -58,12 +67,22 @@ struct Equations {
     /// Of A `[1/kg]`, and what that has more of, of what it has by inverse masses [-].
     diagonal: Vec<f64>,
     soft: f64,
+    /// Sum of squares of errors, each of what it may be, and what is left of each error by a whole step if directions stay.
+    sum: f64,
+    left: Vec<f64>,
+    /// By how much each error is to change.
+    aims: Vec<f64>,
     /// What particles get, and where that would bring them.
     sums: Vec<V3>,
     trial: Vec<V3>,
 }
 
 impl Newton {
+    /// Of a net of which some particles are held.
+    pub fn new(held: Vec<bool>) -> Self {
+        Self { held, ..Self::default() }
+    }
+
     /// A loop begins.
     pub fn begin(&mut self) {
         self.equations.soft = SOFT;
@@ -71,13 +90,14 @@ impl Newton {
 
     /// What a step costs, in visits of links; infinity if none can be taken.
     pub fn cost(&mut self, system: &System<'_>) -> f64 {
-        let factors = self.factors.get_or_insert_with(|| Cholesky::new(system.links.of_net()));
+        let factors =
+            self.factors.get_or_insert_with(|| Cholesky::new(system.links.of_net(), |k| self.held[k as usize]));
         factors.as_ref().map_or(f64::INFINITY, |factors| factors.cost)
     }
 
     /// All links of the net once, if one is off by more than is left alone. None if that does not make errors smaller.
     pub fn step(&mut self, system: &mut System<'_>, error: &impl LinkError) -> Option<Swept> {
-        let Self { factors: Some(Some(factors)), equations, impulses } = self else { return None };
+        let Self { factors: Some(Some(factors)), equations, impulses, .. } = self else { return None };
         let worst = equations.measure(system, error);
         if worst <= system.leave {
             return Some(Swept { worst, ..Swept::default() });
@@ -86,8 +106,13 @@ impl Newton {
             if !equations.factorise(system, factors) {
                 return None;
             }
-            impulses.clone_from(&equations.errors);
+            impulses.clone_from(&equations.aims);
             factors.solve(impulses);
+            if equations.let_be(system, impulses) {
+                impulses.clone_from(&equations.aims);
+                factors.solve(impulses);
+                equations.let_be(system, impulses);
+            }
             if !equations.let_go(system, impulses) {
                 break;
             }
@@ -104,21 +129,23 @@ impl Equations {
         self.errors.clear();
         self.active.clear();
         self.diagonal.clear();
-        let mut worst: f64 = 0.0;
+        let (mut worst, mut sum): (f64, f64) = (0.0, 0.0);
         for (link, ends) in system.links.of_net().iter().enumerate() {
             let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
             let w: f64 = ends.iter().map(|k| system.w[*k as usize]).sum();
             let own = (1.0 + self.soft) * w + system.softness(link);
             let is_slack = system.is_slack(link, e, system.pulls[link]);
             let is_active = !is_slack && own > 0.0;
-            if !is_slack {
-                worst = worst.max(e.abs() / system.allowed[link]);
-            }
+            let of_allowed = if is_slack { 0.0 } else { e.abs() / system.allowed[link] };
+            worst = worst.max(of_allowed);
+            sum += if own > 0.0 { of_allowed * of_allowed } else { 0.0 };
             self.directions.push(n);
             self.errors.push(if is_active { e } else { 0.0 });
             self.active.push(is_active);
             self.diagonal.push(own);
         }
+        self.sum = sum;
+        self.aims.clone_from(&self.errors);
         worst
     }
 
@@ -137,29 +164,51 @@ impl Equations {
         let mut any = false;
         for (link, &impulse) in impulses.iter().enumerate() {
             if self.active[link] && impulse < 0.0 && system.is_slack(link, impulse, system.pulls[link]) {
-                (self.active[link], self.errors[link]) = (false, 0.0);
+                (self.active[link], self.errors[link], self.aims[link]) = (false, 0.0, 0.0);
                 any = true;
             }
         }
         any
     }
 
-    /// Gives particles so much of their impulses that none goes too far for directions to hold and errors fall. Whether they do.
+    /// Notes what is left of errors by a step, D λ. If much is of a link that is right anyway, that is let be. Whether there was one.
+    fn let_be(&mut self, system: &System<'_>, impulses: &[f64]) -> bool {
+        let mut any = false;
+        self.left.clear();
+        for (link, impulse) in impulses.iter().enumerate() {
+            let soft = self.soft / (1.0 + self.soft) * (self.diagonal[link] - system.softness(link));
+            let left = if self.active[link] { soft * impulse } else { 0.0 };
+            self.left.push(left);
+            let e = self.errors[link].abs();
+            if self.aims[link] != 0.0 && e <= system.allowed[link] && left.abs() > MUCH_LEFT * e {
+                self.aims[link] = 0.0;
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Gives particles so much of their impulses that links do not turn too far for directions to hold and errors fall. Whether they do.
     fn apply(&mut self, system: &mut System<'_>, error: &impl LinkError, impulses: &mut [f64]) -> bool {
         for (link, impulse) in impulses.iter_mut().enumerate() {
             *impulse = system.within_limits(link, *impulse);
         }
         let mut share = 1.0 / self.add_up(system, error, impulses);
-        let before: f64 = self.errors.iter().map(|e| e * e).sum();
-        for _ in 0..=HALVES {
+        let mut is_first = true;
+        while share >= LEAST {
             let [after, expected] = self.try_share(system, error, impulses, share);
-            let fall = (before - after) / (before - expected);
-            if fall < LITTLE {
-                self.soft = (CHANGE * self.soft).min(BOUNDS[1]);
-            } else if fall > MUCH {
-                self.soft = (self.soft / CHANGE).max(BOUNDS[0]);
+            let fall = (self.sum - after) / (self.sum - expected);
+            if std::mem::take(&mut is_first) {
+                let change = if fall > MUCH {
+                    1.0 / CHANGE
+                } else if fall > LITTLE {
+                    1.0
+                } else {
+                    CHANGE
+                };
+                self.soft = (change * self.soft).clamp(HARDEST, SOFTEST);
             }
-            if after < before {
+            if after < self.sum {
                 system.pulls.iter_mut().zip(&*impulses).for_each(|(pull, impulse)| *pull += share * impulse);
                 for (particle, sum) in self.sums.iter().enumerate() {
                     system.push(particle, &(share * sum));
@@ -171,7 +220,7 @@ impl Equations {
         false
     }
 
-    /// What particles get from their links. How far one goes at most, of how far it may, or 1 if that is more.
+    /// What particles get from their links. How far two that are linked go apart at most, of how far they may, or 1 if that is more.
     fn add_up(&mut self, system: &System<'_>, error: &impl LinkError, impulses: &[f64]) -> f64 {
         let Self { directions, sums, .. } = self;
         let links = system.links.of_net();
@@ -183,29 +232,28 @@ impl Equations {
             sums[j] -= *impulse * n;
         }
         let far = |(link, ends): (usize, &[u32; 2])| {
-            let [i, j] = ends.map(|k| system.w[k as usize] * sums[k as usize].norm());
-            i.max(j) / error.reach(link)
+            let [i, j] = ends.map(|k| system.w[k as usize] * sums[k as usize]);
+            (j - i).norm() / error.reach(link)
         };
         links.iter().enumerate().map(far).fold(1.0, f64::max)
     }
 
-    /// Sums of squares of errors after a share of impulses, and of what they would be if directions stayed.
+    /// Sums of squares of errors, each of what it may be, after a share of impulses, and if directions stayed.
     fn try_share(&mut self, system: &System<'_>, error: &impl LinkError, impulses: &[f64], share: f64) -> [f64; 2] {
         let places = system.y.iter().zip(system.w.iter().zip(&self.sums));
         self.trial.clear();
         self.trial.extend(places.map(|(y, (w, sum))| y + share * *w * sum));
         let (mut after, mut expected) = (0.0, 0.0);
-        for (link, ends) in system.links.of_net().iter().enumerate() {
+        let of_links = system.links.of_net().iter().zip(&self.diagonal).enumerate();
+        for (link, (ends, _)) in of_links.filter(|(_, (_, own))| **own > 0.0) {
             let [i, j] = ends.map(|k| &self.trial[k as usize]);
-            let own = share * impulses[link];
-            let pulled = system.pulls[link] + own;
+            let pulled = system.pulls[link] + share * impulses[link];
             let e = error.of(link, i, j, true).1 - system.softness(link) * pulled;
-            if !system.is_slack(link, e, pulled) {
-                after += e * e;
-            }
-            let soft = self.diagonal[link] - system.softness(link);
-            let left = self.soft / (1.0 + self.soft) * soft * own;
-            expected += ((1.0 - share) * self.errors[link] + left).powi(2);
+            let left = self.errors[link] - share * (self.aims[link] - self.left[link]);
+            let squares = [if system.is_slack(link, e, pulled) { 0.0 } else { e * e }, left * left];
+            let [own_after, own_expected] = squares.map(|square| square / system.allowed[link].powi(2));
+            after += own_after;
+            expected += own_expected;
         }
         [after, expected]
     }

@@ -27,12 +27,14 @@ pub enum Solver {
     /// Link by link (\[BDB09\] section 3.2), with some of its optimisations.
     GaussSeidel(Optimisations),
     /// Path by path, each exactly: errors travel the length of a thread in one sweep.
+    #[default]
     Paths,
     /// Newton's method over all links at once, with sweeps path by path that put right what a step leaves off, until they have cost as
-    /// much as another. For sheets that hang from corners and for tight tolerances. Where there are contacts or struts near, as path by path.
+    /// much as another. For sheets that hang from corners and for tight tolerances. As path by path where there are contacts or struts
+    /// near, with [`Parameters::max_impulse`] or [`Parameters::time_budget`], and where factors would take more than 0.5 GB. Where links
+    /// contradict each other, as between particles that are held too far apart, it throws about what hangs from them.
     Newton,
-    /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for a hundred steps.
-    #[default]
+    /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for twenty parts of steps.
     Auto,
 }
 
@@ -75,7 +77,7 @@ pub struct Parameters {
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out (\[BDB09\] section 3.2) `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
-    /// Default [`Solver::Auto`].
+    /// Default [`Solver::Paths`].
     pub solver: Solver,
     /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.

@@ -11,7 +11,7 @@ use crate::{
     links::Links,
     net::Net,
     newton::Newton,
-    paths::{Paths, Rows},
+    paths::{self, Paths},
 };
 
 type V3 = Vector3<f64>;
@@ -164,11 +164,11 @@ impl Swept {
 pub struct Counts {
     /// Sweeps over all links.
     pub iterations: u32,
-    /// Links that were looked at; by [`Solver::Paths`](crate::Solver::Paths) all in every sweep, which is not counted.
+    /// Links that were looked at; by all but link by link all in every sweep, which is not counted.
     pub visits: u64,
     /// Of the sweeps, steps of Newton's method.
     pub newton_steps: u32,
-    /// Links that were corrected; of [`Solver::Paths`](crate::Solver::Paths) batches of paths.
+    /// Links that were corrected; batches of paths, and steps of Newton's method.
     pub corrections: u64,
 }
 
@@ -202,16 +202,15 @@ pub(crate) struct Solvers {
     gauss_seidel: gauss_seidel::Memory,
     anticipation: anticipation::Memory,
     paths: Paths,
-    rows: Rows,
+    rows: paths::Memory,
     newton: Newton,
 }
 
 impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
+        let held = (0..net.positions.len() as u32).map(&is_held).collect();
         let paths = Paths::new(net, is_held);
-        let mut rows = Rows::default();
-        rows.resize(paths.longest());
-        Self { paths, rows, ..Self::default() }
+        Self { rows: paths.memory(), paths, newton: Newton::new(held), ..Self::default() }
     }
 
     /// Sweeps contacts and links until both find nothing to correct, or to a limit. In a part of a step before the last, paths are
@@ -239,9 +238,9 @@ impl Solvers {
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
     /// much by the step as a velocity.
     ///
-    /// Where sweeps have cost as much as a step of Newton's method would, there is one, if that is asked for: at most twice the work of
-    /// whichever is right for the net alone. Contacts and struts, which push only, are left to sweeps, and so are links as long as there
-    /// are some: in scene 3 of the paper steps in between spared no sweeps.
+    /// Where sweeps have cost as much as a step of Newton's method would, there is one, if that is asked for: about twice the work of
+    /// whichever is right for the net at most. Contacts and struts, which push only, are left to sweeps, and so are links as long as there
+    /// are some: in scene 3 of the paper steps in between spared no sweeps. So is what has to stop at a time, or at an impulse.
     fn correct_paths(
         &mut self,
         system: &mut System<'_>,
@@ -255,15 +254,17 @@ impl Solvers {
         // In visits of links.
         let mut spent = if solver == Solver::Newton { f64::INFINITY } else { 0.0 };
         self.newton.begin();
+        let is_whole = limit.until.is_none() && system.largest == f64::INFINITY;
+        let may = solver != Solver::Paths && links > 0.0 && is_whole;
         system.leave = 0.0;
         while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             let mut swept = system.sweep_struts(error);
-            let may = solver != Solver::Paths && meeting.pushes.is_empty() && system.links.struts().is_empty();
-            let is_due = may && spent >= FEWEST * links && spent >= self.newton.cost(system);
+            let is_alone = meeting.pushes.is_empty() && system.links.struts().is_empty();
+            let is_due = may && is_alone && spent >= FEWEST * links && spent >= self.newton.cost(system);
             let step = if is_due { self.newton.step(system, error) } else { None };
             spent = if is_due { 0.0 } else { spent + links };
-            counts.newton_steps += u32::from(step.is_some());
+            counts.newton_steps += step.as_ref().map_or(0, |step| step.corrections);
             swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.rows)));
             system.leave = 1.0;
             counts.add(&swept);

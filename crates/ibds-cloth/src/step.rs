@@ -21,8 +21,8 @@ type V3 = Vector3<f64>;
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
 const ROUNDS: u32 = 4;
 
-/// Parts for which Newton's method goes on before sweeps are tried again: they cost no more than it does, so a hundredth.
-const GOES_ON: u32 = 100;
+/// Parts for which Newton's method goes on before sweeps are tried again: where these fail they cost as much as it does, a twentieth.
+const GOES_ON: u32 = 20;
 
 /// How exact the loop of places makes contacts, of the thickness [-].
 const CLOSE: f64 = 0.1;
@@ -114,8 +114,6 @@ impl IbdsCloth {
         let before = self.work.counts.newton_steps;
         let mut worst = self.correct_lengths(h, is_last, motions)?;
         let has_stepped = self.work.counts.newton_steps > before;
-        let newton = &mut self.work.next.newton;
-        *newton = if *newton == 0 && has_stepped { GOES_ON } else { newton.saturating_sub(1) };
         self.keep_pulls(h, worst <= 1.0 && !has_stepped);
         self.advance(h);
         if self.keep_apart(h, motions, report)? {
@@ -129,6 +127,13 @@ impl IbdsCloth {
             self.note_lengths(h, worst, report);
         }
         self.correct_rates(h, is_last, report);
+        let has_stepped = self.work.counts.newton_steps > before;
+        let newton = &mut self.work.next.newton;
+        *newton = match *newton {
+            _ if worst > 1.0 => 0,
+            0 if has_stepped => GOES_ON,
+            parts => parts.saturating_sub(1),
+        };
         self.book_pushes(h, motions);
         self.book_held(h);
         Ok(())
@@ -211,7 +216,7 @@ impl IbdsCloth {
         loop {
             self.prepare_links();
             let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
-            let lengths = Lengths { rest: &links.rest };
+            let lengths = Lengths { rest: &links.rest, scale: &links.scale };
             let leave = if self.parameters.warm_start && round == 1 { 0.0 } else { 1.0 };
             let w = inverse_masses;
             let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
@@ -232,8 +237,8 @@ impl IbdsCloth {
         }
     }
 
-    /// Where sweeps cost as much as Newton's method would, that goes on: to change from the one to the other gives energy, as what sweeps
-    /// leave alone is put right at once.
+    /// Where sweeps cost as much as Newton's method would, and that puts links right, it goes on: to change from the one to the other
+    /// gives energy, as what sweeps leave alone is put right at once.
     fn chosen(&self) -> Solver {
         let Parameters { solver, .. } = self.parameters;
         if solver == Solver::Auto && self.work.next.newton > 0 { Solver::Newton } else { solver }
@@ -262,7 +267,7 @@ impl IbdsCloth {
         self.prepare_links();
         let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let (w, softening, largest, leave) = (inverse_masses, 0.0, f64::INFINITY, 1.0);
-        let lengths = Lengths { rest: &links.rest };
+        let lengths = Lengths { rest: &links.rest, scale: &links.scale };
         let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
             let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), true, &lengths);
@@ -289,7 +294,7 @@ impl IbdsCloth {
     /// Of links, and of struts.
     fn worst_lengths(&mut self, h: f64) -> [f64; 2] {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let (lengths, softening) = (Lengths { rest: &links.rest }, 1.0 / (h * h));
+        let (lengths, softening) = (Lengths { rest: &links.rest, scale: &links.scale }, 1.0 / (h * h));
         let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
         let system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         [0..links.struts().start, links.struts()].map(|range| system.worst(range, &lengths))

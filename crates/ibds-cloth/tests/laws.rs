@@ -1,6 +1,6 @@
 //! Impulse-based cloth keeps the laws of the contract.
 
-use partita_ibds_cloth::{IbdsCloth, Net};
+use partita_ibds_cloth::{IbdsCloth, Net, Solver};
 use partita_mesh::{Mesh, Side};
 use partita_simulator::{Inputs, Simulator, simulator_laws};
 
@@ -24,8 +24,12 @@ simulator_laws!(hanging(), dt = 1.0 / 256.0, load = 0.1, free = free());
 mod tight {
     use super::*;
 
+    /// Pinned at one particle: what a guide moves, does not have to be farther from another one than links allow.
     fn tight() -> IbdsCloth {
-        hanging().extensibility(1e-6)
+        let mesh = Mesh::grid([6, 5], [0.6, 0.5]).unwrap();
+        let mut cloth = IbdsCloth::new("tight", Net::sheet(&mesh, 0.2).unwrap()).unwrap();
+        cloth.pin(&[mesh.edge(Side::Top).unwrap()[3]]).unwrap();
+        cloth.solver(Solver::Auto).extensibility(1e-6).velocity_tolerance(Some(0.01))
     }
 
     simulator_laws!(tight(), dt = 1.0 / 256.0, load = 0.1, free = free());

@@ -366,10 +366,81 @@ fn a_hub_of_thousands_is_swept() {
     let places: Vec<[f64; 3]> = (0..=rim).map(place).collect();
     let net = Net::new(&places, &vec![0.01; places.len()]).unwrap().bars((1..=rim).map(|k| [0, k])).unwrap();
     let mut cloth = IbdsCloth::new("hub", net).unwrap();
-    cloth.pin(&[0]).unwrap();
+    cloth.pin(&[1]).unwrap();
     let mut cloth = cloth.solver(Solver::Newton);
     for _ in 0..10 {
         assert_eq!(step(&mut cloth, 0.01).outcome, Outcome::Converged);
         assert_eq!(cloth.counts().newton_steps, 0);
+    }
+}
+
+/// Groups of paths that all threads work on give the same bits for any number of them.
+#[test]
+fn threads_do_not_matter() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let mut cloth = IbdsCloth::new("sheet", sheet(250)).unwrap();
+        cloth.pin(&[0, 249]).unwrap();
+        let mut cloth = cloth.gravity([0.0, 0.0, -G]).max_iterations(5);
+        pool.install(|| (0..2).for_each(|_| drop(step(&mut cloth, 0.01))));
+        (cloth.positions().to_vec(), cloth.velocities().to_vec())
+    };
+    let alone = run(1);
+    assert!([2, 3, 7].into_iter().all(|threads| run(threads) == alone));
+}
+
+/// Newton's method gives nothing where nothing can be moved: a row between two attachments that are farther apart than it is long, though
+/// by no more than it may be, while a sheet beside it has to be corrected; nor does a pair that is held keep it from that.
+#[test]
+fn what_cannot_be_moved_is_not_pulled() {
+    let (row, beside) = (8, sheet(6));
+    let mut places: Vec<[f64; 3]> = (0..=row).map(|k| [0.05 * f64::from(k), 0.0, 1.0]).collect();
+    let first = places.len() as u32;
+    places.extend(beside.positions().iter().map(|&x| <[f64; 3]>::from(x)));
+    let mut masses = vec![0.01; first as usize];
+    masses.extend(beside.masses());
+    let of_sheet = beside.links().iter().map(|link| link.particles.map(|k| k + first));
+    let bars = (0..row).map(|k| [k, k + 1]).chain(of_sheet).chain([[0, row]]);
+    let net = Net::new(&places, &masses).unwrap().bars(bars).unwrap();
+    let mut cloth = IbdsCloth::new("both", net).unwrap();
+    cloth.pin(&[first]).unwrap();
+    let mut cloth = cloth.solver(Solver::Newton).gravity([0.0; 3]);
+    // Half a percent too long: each bar by half of what it may be.
+    let far = 0.05 * f64::from(row) * 1.005;
+    for (k, place) in places[..first as usize].iter_mut().enumerate() {
+        place[0] = far / f64::from(row) * k as f64;
+    }
+    let spins = |k: u32| if k < first { [0.0; 3] } else { [0.0, 0.0, 3.0 * places[k as usize][1]] };
+    let speeds: Vec<[f64; 3]> = (0..places.len() as u32).map(spins).collect();
+    cloth = cloth.with_positions(&places).unwrap().with_velocities(&speeds).unwrap();
+    cloth.follow([0, row].map(|k| Guide::Attachment { own: cloth.particle(k) }).to_vec()).unwrap();
+    let motions = [0.0, far].map(|x| {
+        let still = Arc::new([HandleState::point([x, 0.0, 1.0], [0.0; 3])]);
+        Some(Motion { begin: still.clone(), end: still })
+    });
+    let mut steps = 0;
+    for _ in 0..20 {
+        let report = cloth.step(0.005, &Inputs { loads: vec![], motions: motions.to_vec() }).unwrap();
+        steps += cloth.counts().newton_steps;
+        assert_eq!(report.outcome, Outcome::Converged);
+        // What it takes to put all of that right in a step, and not a hundred thousand times that.
+        let most = 0.01 * 0.005 * far / (0.005 * 0.005) * 0.005 * 10.0;
+        for reaction in &report.reactions {
+            assert!(V3::from(reaction.impulse.linear).norm() < most, "{:?} N s of {most}", reaction.impulse);
+        }
+    }
+    assert!(steps >= 20, "{steps}");
+}
+
+/// Particles that are sewn together, a link of no length, come together.
+#[test]
+fn a_seam_closes() {
+    for solver in SOLVERS {
+        let net = Net::new(&[[0.0; 3], [0.0; 3], [0.1, 0.0, 0.0]], &[1.0; 3]).unwrap().bars([[0, 1], [1, 2]]).unwrap();
+        let cloth = IbdsCloth::new("seam", net).unwrap().solver(solver).gravity([0.0; 3]);
+        let mut cloth = cloth.with_positions(&[[0.0, 0.03, 0.0], [0.0; 3], [0.1, 0.0, 0.0]]).unwrap();
+        let outcomes: Vec<Outcome> = (0..10).map(|_| step(&mut cloth, 0.01).outcome).collect();
+        assert_eq!(outcomes[9], Outcome::Converged, "{solver:?}: {outcomes:?}");
+        assert!((cloth.positions()[1] - cloth.positions()[0]).norm() < 0.01 * 0.1);
     }
 }
