@@ -17,7 +17,7 @@ use faer::{
     },
 };
 
-use crate::links::AtParticles;
+use crate::links::{AtParticles, Beside};
 
 /// Pairs of links that share a particle, at most, what hangs at a hub in its thousands would fill a matrix; and numbers of the factor.
 const MOST_PAIRS: usize = 1 << 24;
@@ -36,7 +36,9 @@ pub(crate) struct Cholesky {
     /// Of the lower triangle.
     pattern: SymbolicSparseColMat<usize>,
     /// What makes up the entries below the diagonal, column by column, and where those of a column begin, and of the next.
-    shared: Vec<Shared>,
+    shared: Vec<Beside>,
+    /// Of each of these, where in the values its entry is.
+    entries: Vec<usize>,
     first: Vec<usize>,
     symbolic: SymbolicCholesky<usize>,
     values: Vec<f64>,
@@ -45,16 +47,6 @@ pub(crate) struct Cholesky {
     memory: MemBuffer,
     /// What it takes to factorise and solve once, in visits of links [-].
     pub cost: f64,
-}
-
-/// A particle that a link of a column shares with a later one.
-pub(crate) struct Shared {
-    /// Where in the values.
-    entry: usize,
-    pub link: u32,
-    pub particle: u32,
-    /// -1 where one begins and the other ends there, else 1.
-    pub sign: f64,
 }
 
 impl Cholesky {
@@ -66,26 +58,24 @@ impl Cholesky {
         if pairs > MOST_PAIRS {
             return None;
         }
-        let (mut starts, mut rows, mut first, mut shared) = (vec![0], vec![], vec![0], vec![]);
-        for (k, own) in ends.iter().enumerate() {
-            let mut later: Vec<(u32, u32)> = vec![];
-            for &particle in own.iter().filter(|&&k| !is_held(k)) {
-                later.extend(at.of(particle).iter().filter(|&&link| link as usize > k).map(|&link| (link, particle)));
-            }
-            later.sort_unstable();
+        let (mut starts, mut rows, mut first) = (vec![0], vec![], vec![0]);
+        let (mut shared, mut entries): (Vec<Beside>, _) = (vec![], vec![]);
+        for k in 0..ends.len() {
+            let begin = shared.len();
+            let is_later = |beside: &Beside| beside.link as usize > k && !is_held(beside.particle);
+            shared.extend(at.beside(ends, k).filter(is_later));
+            shared[begin..].sort_unstable_by_key(|beside| (beside.link, beside.particle));
             rows.push(k);
-            for (link, particle) in later {
-                if rows.last() != Some(&(link as usize)) {
-                    rows.push(link as usize);
+            for beside in &shared[begin..] {
+                if rows.last() != Some(&(beside.link as usize)) {
+                    rows.push(beside.link as usize);
                 }
-                let same = (own[0] == particle) == (ends[link as usize][0] == particle);
-                let sign = if same { 1.0 } else { -1.0 };
-                shared.push(Shared { entry: rows.len() - 1, link, particle, sign });
+                entries.push(rows.len() - 1);
             }
             starts.push(rows.len());
             first.push(shared.len());
         }
-        let (n, entries) = (ends.len(), rows.len());
+        let (n, values) = (ends.len(), vec![0.0; rows.len()]);
         let pattern = SymbolicSparseColMat::new_checked(n, n, starts, None, rows);
         let parameters =
             CholeskySymbolicParams { supernodal_flop_ratio_threshold: TOGETHER, ..CholeskySymbolicParams::default() };
@@ -97,8 +87,9 @@ impl Cholesky {
         Some(Self {
             pattern,
             shared,
+            entries,
             first,
-            values: vec![0.0; entries],
+            values,
             factor: vec![],
             memory: MemBuffer::new(StackReq::EMPTY),
             cost: cost(&symbolic),
@@ -107,7 +98,7 @@ impl Cholesky {
     }
 
     /// Factorises a matrix of which the diagonal is told, and what each shared particle adds. False if it is not positive definite.
-    pub fn factorise(&mut self, diagonal: impl Fn(usize) -> f64, adds: impl Fn(usize, &Shared) -> f64) -> bool {
+    pub fn factorise(&mut self, diagonal: impl Fn(usize) -> f64, adds: impl Fn(usize, &Beside) -> f64) -> bool {
         if self.factor.is_empty() {
             let needs = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Spec::default());
             self.memory = MemBuffer::new(needs.or(self.symbolic.solve_in_place_scratch::<f64>(1, Par::Seq)));
@@ -116,8 +107,9 @@ impl Cholesky {
         self.values.fill(0.0);
         for (k, range) in self.first.windows(2).enumerate() {
             self.values[self.pattern.col_ptr()[k]] = diagonal(k);
-            for shared in &self.shared[range[0]..range[1]] {
-                self.values[shared.entry] += adds(k, shared);
+            let range = range[0]..range[1];
+            for (beside, &entry) in self.shared[range.clone()].iter().zip(&self.entries[range]) {
+                self.values[entry] += adds(k, beside);
             }
         }
         let numbers = SparseColMatRef::new(self.pattern.as_ref(), &self.values);
@@ -162,7 +154,7 @@ mod tests {
     #[test]
     fn it_solves_as_a_dense_matrix_does() {
         let ends: Vec<[u32; 2]> = (0..30).map(|k| [k % 9, (3 * k + 1) % 11]).filter(|[i, j]| i != j).collect();
-        let adds = |k: usize, shared: &Shared| {
+        let adds = |k: usize, shared: &Beside| {
             shared.sign * (0.3 + 0.05 * f64::from(shared.particle) + 0.01 * (k as f64 + f64::from(shared.link)))
         };
         let mut dense = DMatrix::from_diagonal_element(ends.len(), ends.len(), 40.0);
@@ -175,7 +167,7 @@ mod tests {
                     .filter(|&(i, j)| ends[k][i] == ends[l][j] && ends[k][i] != 3)
                 {
                     let sign = if i == j { 1.0 } else { -1.0 };
-                    let own = Shared { entry: 0, link: l as u32, particle: ends[k][i], sign };
+                    let own = Beside { link: l as u32, particle: ends[k][i], sign };
                     dense[(k, l)] += adds(k, &own);
                     dense[(l, k)] = dense[(k, l)];
                 }

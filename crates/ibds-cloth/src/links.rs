@@ -6,6 +6,7 @@ use nalgebra::Vector3;
 
 use crate::{
     Solver,
+    link_error::Lengths,
     net::{LinkKind, Net},
 };
 
@@ -82,6 +83,18 @@ impl AtParticles {
     pub fn of(&self, particle: u32) -> &[u32] {
         &self.links[self.first[particle as usize] as usize..self.first[particle as usize + 1] as usize]
     }
+
+    /// Links that share a particle with one, of those that end at these particles; for each particle that they share.
+    pub fn beside<'a>(&'a self, ends: &'a [[u32; 2]], link: usize) -> impl Iterator<Item = Beside> + 'a {
+        let own = &ends[link];
+        own.iter().flat_map(move |&particle| {
+            let others = self.of(particle).iter().filter(move |&&other| other as usize != link);
+            others.map(move |&other| {
+                let same = (own[0] == particle) == (ends[other as usize][0] == particle);
+                Beside { link: other, particle, sign: if same { 1.0 } else { -1.0 } }
+            })
+        })
+    }
 }
 
 impl Links {
@@ -101,6 +114,11 @@ impl Links {
 
     pub fn len(&self) -> usize {
         self.ends.len()
+    }
+
+    /// How far lengths are from where they should be.
+    pub fn lengths(&self) -> Lengths<'_> {
+        Lengths { rest: &self.rest, scale: &self.scale }
     }
 
     /// Particles of links that are not struts.
@@ -196,15 +214,10 @@ impl Links {
         let Self { ends, first, beside, at, .. } = self;
         at.fill(ends);
         beside.clear();
-        for (k, of) in ends.iter().enumerate() {
+        for k in 0..ends.len() {
             first.push(beside.len() as u32);
             let begin = beside.len();
-            for &particle in of {
-                for &link in at.of(particle).iter().filter(|&&link| link as usize != k) {
-                    let same = (of[0] == particle) == (ends[link as usize][0] == particle);
-                    beside.push(Beside { link, particle, sign: if same { 1.0 } else { -1.0 } });
-                }
-            }
+            beside.extend(at.beside(ends, k));
             beside[begin..].sort_unstable_by_key(|beside| (beside.link, beside.particle));
         }
         first.push(beside.len() as u32);

@@ -19,8 +19,9 @@
 use nalgebra::Vector3;
 
 use crate::{
-    cholesky::{Cholesky, Shared},
+    cholesky::Cholesky,
     link_error::LinkError,
+    links::Beside,
     solvers::{Swept, System},
 };
 
@@ -151,7 +152,7 @@ impl Equations {
 
     fn factorise(&self, system: &System<'_>, factors: &mut Cholesky) -> bool {
         let Self { directions, active, diagonal, .. } = self;
-        let adds = |k: usize, &Shared { link, particle, sign, .. }: &Shared| {
+        let adds = |k: usize, &Beside { link, particle, sign }: &Beside| {
             let both = active[k] && active[link as usize];
             let turn = || sign * directions[k].dot(&directions[link as usize]);
             if both { system.w[particle as usize] * turn() } else { 0.0 }

@@ -9,7 +9,7 @@ use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wr
 
 use crate::{
     IbdsCloth, Integrator, Parameters, Solver,
-    link_error::{Lengths, Rates},
+    link_error::Rates,
     links::Links,
     meet::contacts,
     solvers::{Counts, Limit, Meeting, Solvers, System},
@@ -216,7 +216,7 @@ impl IbdsCloth {
         loop {
             self.prepare_links();
             let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
-            let lengths = Lengths { rest: &links.rest, scale: &links.scale };
+            let lengths = links.lengths();
             let leave = if self.parameters.warm_start && round == 1 { 0.0 } else { 1.0 };
             let w = inverse_masses;
             let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
@@ -267,7 +267,7 @@ impl IbdsCloth {
         self.prepare_links();
         let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let (w, softening, largest, leave) = (inverse_masses, 0.0, f64::INFINITY, 1.0);
-        let lengths = Lengths { rest: &links.rest, scale: &links.scale };
+        let lengths = links.lengths();
         let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
             let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), true, &lengths);
@@ -294,7 +294,7 @@ impl IbdsCloth {
     /// Of links, and of struts.
     fn worst_lengths(&mut self, h: f64) -> [f64; 2] {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let (lengths, softening) = (Lengths { rest: &links.rest, scale: &links.scale }, 1.0 / (h * h));
+        let (lengths, softening) = (links.lengths(), 1.0 / (h * h));
         let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
         let system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         [0..links.struts().start, links.struts()].map(|range| system.worst(range, &lengths))
