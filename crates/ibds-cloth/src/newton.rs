@@ -107,12 +107,9 @@ impl Newton {
             if !equations.factorise(system, factors) {
                 return None;
             }
-            impulses.clone_from(&equations.aims);
-            factors.solve(impulses);
-            if equations.let_be(system, impulses) {
-                impulses.clone_from(&equations.aims);
-                factors.solve(impulses);
-                equations.let_be(system, impulses);
+            equations.solve(system, factors, impulses);
+            if equations.let_be(system) {
+                equations.solve(system, factors, impulses);
             }
             if !equations.let_go(system, impulses) {
                 break;
@@ -137,9 +134,9 @@ impl Equations {
             let own = (1.0 + self.soft) * w + system.softness(link);
             let is_slack = system.is_slack(link, e, system.pulls[link]);
             let is_active = !is_slack && own > 0.0;
-            let of_allowed = if is_slack { 0.0 } else { e.abs() / system.allowed[link] };
+            let of_allowed = if is_slack || own == 0.0 { 0.0 } else { e.abs() / system.allowed[link] };
             worst = worst.max(of_allowed);
-            sum += if own > 0.0 { of_allowed * of_allowed } else { 0.0 };
+            sum += of_allowed * of_allowed;
             self.directions.push(n);
             self.errors.push(if is_active { e } else { 0.0 });
             self.active.push(is_active);
@@ -160,6 +157,18 @@ impl Equations {
         factors.factorise(|k| if active[k] { diagonal[k] } else { 1.0 }, adds)
     }
 
+    /// Impulses for what is to be changed, and what they leave of errors, D λ.
+    fn solve(&mut self, system: &System<'_>, factors: &mut Cholesky, impulses: &mut Vec<f64>) {
+        impulses.clone_from(&self.aims);
+        factors.solve(impulses);
+        self.left.clear();
+        let of_links = impulses.iter().zip(&self.active).enumerate();
+        self.left.extend(of_links.map(|(link, (impulse, is_active))| {
+            let [i, j] = system.links.ends[link].map(|k| system.w[k as usize]);
+            if *is_active { self.soft * (i + j) * impulse } else { 0.0 }
+        }));
+    }
+
     /// Ropes that would push pull no more. Whether there were some.
     fn let_go(&mut self, system: &System<'_>, impulses: &[f64]) -> bool {
         let mut any = false;
@@ -172,17 +181,15 @@ impl Equations {
         any
     }
 
-    /// Notes what is left of errors by a step, D λ. If much is of a link that is right anyway, that is let be. Whether there was one.
-    fn let_be(&mut self, system: &System<'_>, impulses: &[f64]) -> bool {
+    /// A link that is right anyway is let be if much of its error is left; of others, what is left by more than it may be is not asked for
+    /// again. Whether there was one.
+    fn let_be(&mut self, system: &System<'_>) -> bool {
         let mut any = false;
-        self.left.clear();
-        for (link, impulse) in impulses.iter().enumerate() {
-            let soft = self.soft / (1.0 + self.soft) * (self.diagonal[link] - system.softness(link));
-            let left = if self.active[link] { soft * impulse } else { 0.0 };
-            self.left.push(left);
-            let e = self.errors[link].abs();
-            if self.aims[link] != 0.0 && e <= system.allowed[link] && left.abs() > MUCH_LEFT * e {
-                self.aims[link] = 0.0;
+        for (link, (aim, left)) in self.aims.iter_mut().zip(&self.left).enumerate() {
+            let (e, allowed) = (self.errors[link], system.allowed[link]);
+            let is_let_be = *aim != 0.0 && e.abs() <= allowed && left.abs() > MUCH_LEFT * e.abs();
+            if is_let_be || left.abs() > allowed {
+                *aim = if is_let_be { 0.0 } else { e - left };
                 any = true;
             }
         }

@@ -27,14 +27,17 @@ pub enum Solver {
     /// Link by link (\[BDB09\] section 3.2), with some of its optimisations.
     GaussSeidel(Optimisations),
     /// Path by path, each exactly: errors travel the length of a thread in one sweep.
-    #[default]
     Paths,
     /// Newton's method over all links at once, with sweeps path by path that put right what a step leaves off, until they have cost as
     /// much as another. For sheets that hang from corners and for tight tolerances. As path by path where there are contacts or struts
     /// near, with [`Parameters::max_impulse`] or [`Parameters::time_budget`], and where factors would take more than 0.5 GB. Where links
-    /// contradict each other, as between particles that are held too far apart, it throws about what hangs from them.
+    /// contradict each other, as a row of them between particles that are led too far apart, there is no answer, and the harder a solver
+    /// tries, the harder they pull: let them give way ([`Net::compliance`]), and all solvers agree.
+    ///
+    /// [`Net::compliance`]: crate::Net::compliance
     Newton,
     /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for twenty parts of steps.
+    #[default]
     Auto,
 }
 
@@ -77,7 +80,7 @@ pub struct Parameters {
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out (\[BDB09\] section 3.2) `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
-    /// Default [`Solver::Paths`].
+    /// Default [`Solver::Auto`].
     pub solver: Solver,
     /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5). Default 100.

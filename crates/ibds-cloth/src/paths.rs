@@ -334,9 +334,11 @@ impl Batch {
                 let [here, next] = [k, k + 1].map(|k| &system.y[self.particles[k][lane] as usize]);
                 let (n, e) = system.error(link as usize, [here, next], self.forward[k][lane], error);
                 (rows.directions[k][lane], rows.errors[k][lane]) = (n, e);
-                if !system.is_slack(link as usize, e, system.pulls[link as usize]) {
+                let of_allowed = e.abs() / system.allowed[link as usize];
+                let is_slack = system.is_slack(link as usize, e, system.pulls[link as usize]);
+                if !(is_slack || of_allowed > 1.0 && !system.gives(link as usize)) {
                     rows.slack[k][lane] = false;
-                    worst = worst.max(e.abs() / system.allowed[link as usize]);
+                    worst = worst.max(of_allowed);
                 }
             }
         }

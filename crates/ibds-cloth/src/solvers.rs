@@ -1,6 +1,6 @@
 //! A loop: sweeps over all links until none is off by more than it may be.
 
-use std::{ops::Range, time::Instant};
+use std::time::Instant;
 
 use nalgebra::Vector3;
 use partita_contact::Pushes;
@@ -52,19 +52,24 @@ impl System<'_> {
         self.softening * self.links.compliance[link]
     }
 
+    /// Whether something of a link can be moved.
+    pub fn gives(&self, link: usize) -> bool {
+        self.links.ends[link].iter().any(|&k| self.w[k as usize] > 0.0) || self.softness(link) > 0.0
+    }
+
     /// The direction of a link, and how much too far apart its values are for what it pulls.
     pub fn error(&self, link: usize, ends: [&V3; 2], forward: bool, error: &impl LinkError) -> (V3, f64) {
         let (n, e) = error.of(link, ends[0], ends[1], forward);
         (n, e - self.softness(link) * self.pulls[link])
     }
 
-    /// The largest error of some links, of what it may be [-].
-    pub fn worst(&self, links: Range<usize>, error: &impl LinkError) -> f64 {
+    /// The largest error of all links that are asked for, of what it may be [-].
+    pub fn worst(&self, error: &impl LinkError, is_asked: impl Fn(usize) -> bool) -> f64 {
         let of_allowed = |link: usize| {
             let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), true, error).1;
             if self.is_slack(link, e, self.pulls[link]) { 0.0 } else { e.abs() / self.allowed[link] }
         };
-        links.map(of_allowed).fold(0.0, f64::max)
+        (0..self.links.len()).filter(|link| is_asked(*link)).map(of_allowed).fold(0.0, f64::max)
     }
 
     /// Struts once, each as if it were alone.
@@ -75,9 +80,8 @@ impl System<'_> {
             let (n, e) = self.error(link, [&self.y[i], &self.y[j]], true, error);
             let of_allowed = if self.is_slack(link, e, 0.0) { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
-            let w = self.w[i] + self.w[j];
-            if of_allowed > self.leave && w > 0.0 {
-                self.pull(link, e / w, &n);
+            if of_allowed > self.leave && self.gives(link) {
+                self.pull(link, e / (self.w[i] + self.w[j]), &n);
                 swept.corrections += 1;
             }
         }
@@ -144,7 +148,7 @@ impl Limit {
 /// How a sweep over all links went.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Swept {
-    /// The largest error that was met, of what it may be [-].
+    /// The largest error that was met of what can be moved, of what it may be [-].
     pub worst: f64,
     /// Links that were looked at, and links, or batches of paths, that were corrected.
     pub visits: u32,
@@ -176,7 +180,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ended {
     pub counts: Counts,
-    /// The largest error in the end, of what it may be [-].
+    /// The largest error in the end of what can be moved, of what it may be [-].
     pub worst: f64,
 }
 
@@ -232,7 +236,7 @@ impl Solvers {
             }
             Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, limit),
         };
-        Ended { counts, worst: system.worst(0..system.links.len(), error) }
+        Ended { counts, worst: system.worst(error, |link| system.gives(link)) }
     }
 
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
@@ -273,6 +277,6 @@ impl Solvers {
                 return Ended { counts, worst: swept.worst };
             }
         }
-        Ended { counts, worst: system.worst(0..system.links.len(), error) }
+        Ended { counts, worst: system.worst(error, |link| system.gives(link)) }
     }
 }

@@ -119,7 +119,7 @@ impl IbdsCloth {
         if self.keep_apart(h, motions, report)? {
             self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
             self.prepare_links();
-            worst = self.worst_length(h);
+            worst = self.worst_length(h, |system, link| system.gives(link));
         }
         std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
         self.work.next.positions.clone_from(&self.work.places);
@@ -199,8 +199,8 @@ impl IbdsCloth {
         }
     }
 
-    /// The loop of places (\[BDB09\] section 3.2): links, and contacts with what is near or in the way. The largest error of a link, of
-    /// what it may be.
+    /// The loop of places (\[BDB09\] section 3.2): links, and contacts with what is near or in the way. The largest error of a link that can
+    /// be moved, of what it may be.
     fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
         self.find_pushes(h, motions, true)?;
         let Work { links, next, places, allowed, pulls, .. } = &mut self.work;
@@ -227,7 +227,7 @@ impl IbdsCloth {
             if round == ROUNDS || limit.is_late() {
                 // Struts that were added last have not been solved, but count.
                 self.prepare_links();
-                return Ok(self.worst_length(h));
+                return Ok(self.worst_length(h, |system, link| system.gives(link)));
             }
             let contacts = self.find_pushes(h, motions, false)?;
             if struts + contacts == 0 {
@@ -285,25 +285,20 @@ impl IbdsCloth {
         pulls.resize(links.len(), 0.0);
     }
 
-    /// The largest error of a link or strut, of what it may be.
-    fn worst_length(&mut self, h: f64) -> f64 {
-        let [links, struts] = self.worst_lengths(h);
-        links.max(struts)
-    }
-
-    /// Of links, and of struts.
-    fn worst_lengths(&mut self, h: f64) -> [f64; 2] {
+    /// The largest error of the links and struts that are asked for, of what it may be.
+    fn worst_length(&mut self, h: f64, is_asked: impl Fn(&System<'_>, usize) -> bool) -> f64 {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let (lengths, softening) = (links.lengths(), 1.0 / (h * h));
         let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
         let system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
-        [0..links.struts().start, links.struts()].map(|range| system.worst(range, &lengths))
+        system.worst(&lengths, |link| is_asked(&system, link))
     }
 
-    /// Tells by how much links and struts are off, if one is by more than it may be.
+    /// Tells by how much links and struts are off, if one is by more than it may be, also if nothing of it can be moved.
     fn note_lengths(&mut self, h: f64, worst: f64, report: &mut StepReport) {
-        if worst > 1.0 {
-            let [links, struts] = self.worst_lengths(h);
+        if worst > 1.0 || self.worst_length(h, |system, link| !system.gives(link)) > 1.0 {
+            let [links, struts] =
+                [false, true].map(|kind| self.worst_length(h, |system, link| system.links.is_strut(link) == kind));
             let Parameters { extensibility, strut_tolerance, .. } = self.parameters;
             report.outcome.note(extensibility * links, extensibility, "of the rest length");
             report.outcome.note(strut_tolerance * struts, strut_tolerance, "of a strut's distance");
@@ -358,17 +353,13 @@ impl IbdsCloth {
         let (w, taken, softening, leave) = (inverse_masses, given, 0.0, 1.0);
         let mut system = System { y, w, taken, links, allowed, pulls, softening, largest, leave };
         rates.keep_closed(pushes, begin, h);
-        let ended = solvers.correct(
-            &mut system,
-            &Rates { directions },
-            Meeting { pushes: rates, enough: tolerance },
-            solver,
-            (limit, is_last),
-        );
-        self.work.counts.join(&ended.counts);
+        let (rate, meeting) = (Rates { directions }, Meeting { pushes: rates, enough: tolerance });
+        let ended = solvers.correct(&mut system, &rate, meeting, solver, (limit, is_last));
         if is_last {
-            report.outcome.note(tolerance * ended.worst, tolerance, "m/s");
+            let worst = ended.worst.max(system.worst(&rate, |link| !system.gives(link)));
+            report.outcome.note(tolerance * worst, tolerance, "m/s");
         }
+        self.work.counts.join(&ended.counts);
     }
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.

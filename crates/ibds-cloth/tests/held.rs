@@ -1,0 +1,72 @@
+//! Cloth that is led where its links do not let it go.
+
+use nalgebra::Vector3;
+use partita_ibds_cloth::{IbdsCloth, Net, Optimisations, Solver};
+use partita_mesh::{Mesh, Side};
+use partita_simulator::{Guide, HandleState, Inputs, Motion, Outcome, Simulator};
+
+type V3 = Vector3<f64>;
+
+const H: f64 = 0.01;
+const SOLVERS: [Solver; 5] = [
+    Solver::Auto,
+    Solver::Newton,
+    Solver::Paths,
+    Solver::GaussSeidel(Optimisations::NONE),
+    Solver::GaussSeidel(Optimisations::ALL),
+];
+
+/// Leads the first guide's particle from where it starts at a speed `[m/s]`, for a step. What it took `[N s]`, and how the step went.
+fn lead(cloth: &mut IbdsCloth, start: V3, velocity: V3) -> (V3, Outcome) {
+    let at = |t: f64| HandleState::point(start + t * velocity, velocity);
+    let (begin, end) = (cloth.time(), cloth.time() + H);
+    let motion = Motion { begin: vec![at(begin)].into(), end: vec![at(end)].into() };
+    let report = cloth.step(H, &Inputs { motions: vec![Some(motion)], ..Inputs::default() }).unwrap();
+    (report.reactions.iter().map(|reaction| V3::from(reaction.impulse.linear)).sum(), report.outcome)
+}
+
+/// A link between two that are held cannot be put right: the report says so, but the others are swept about as often as without it.
+#[test]
+fn what_cannot_be_put_right_costs_no_sweeps() {
+    for solver in SOLVERS {
+        let after = |is_linked: bool| {
+            let mesh = Mesh::grid([6, 5], [0.6, 0.5]).unwrap();
+            let top = mesh.edge(Side::Top).unwrap();
+            let (led, start) = (top[0], mesh.vertices()[top[0] as usize]);
+            let edges = mesh.edges().iter().map(|edge| edge.vertices).filter(|ends| is_linked || !ends.contains(&led));
+            let net = Net::new(&mesh.positions(), &[0.005; 42]).unwrap().bars(edges).unwrap();
+            let mut cloth = IbdsCloth::new("sheet", net).unwrap().solver(solver).max_iterations(1000);
+            // All that is linked to the one that is led.
+            let beside: Vec<u32> = (0..42).filter(|k| (mesh.vertices()[*k as usize] - start).norm() < 0.15).collect();
+            cloth.pin(&beside.iter().copied().filter(|k| *k != led).collect::<Vec<_>>()).unwrap();
+            cloth.follow(vec![Guide::Attachment { own: cloth.particle(led) }]).unwrap();
+            let mut sweeps = 0;
+            for _ in 0..20 {
+                let (_, outcome) = lead(&mut cloth, start, V3::new(-0.5, 0.0, 0.0));
+                assert_eq!(outcome != Outcome::Converged, is_linked, "{solver:?}: {outcome:?}");
+                sweeps += cloth.counts().iterations;
+            }
+            sweeps
+        };
+        // Paths are others where there are other links.
+        let [with, without] = [true, false].map(after);
+        assert!(with < without + without / 4, "{solver:?}: {with} sweeps, {without} without what cannot be put right");
+    }
+}
+
+/// A row of links that give way, led apart: each has the same tension, which all solvers find: stretch over compliance.
+#[test]
+fn what_is_led_apart_is_held_back_by_its_compliance() {
+    let (links, compliance, speed) = (5, 1e-4, 0.1);
+    for solver in SOLVERS {
+        let net = Net::chain([0.0; 3], [1.0, 0.0, 0.0], links, 0.1).unwrap().compliance(compliance).unwrap();
+        let cloth = IbdsCloth::new("row", net).unwrap().gravity([0.0; 3]).solver(solver);
+        let mut cloth = cloth.extensibility(1e-6).max_iterations(10_000);
+        cloth.pin(&[0]).unwrap();
+        cloth.follow(vec![Guide::Attachment { own: cloth.particle(links) }]).unwrap();
+        // Waves along the row, of which the longest takes 30 ms there and back, are damped within ten steps.
+        let impulse = (0..100).map(|_| lead(&mut cloth, V3::x(), V3::new(speed, 0.0, 0.0)).0.x).last().unwrap();
+        let expected = -H * speed * (100.0 * H) / (f64::from(links) * compliance);
+        assert!((impulse / expected - 1.0).abs() < 1e-2, "{solver:?}: {impulse} N s, {expected}");
+    }
+}
