@@ -133,8 +133,14 @@ pub fn sheet(n: u32, diagonals: bool, allowed: f64) -> Result<IbdsCloth, Failure
     }
     let mut cloth = IbdsCloth::new("sheet", net.bars(along)?)?;
     cloth.pin(&(0..n).map(|row| number(row, 0)).collect::<Vec<u32>>())?;
-    // So many parts of a window keep the energy; all but the last are swept once.
-    let parts = if n > 40 { 8 } else { 6 };
+    // The fewest parts of a window that keep the energy; all but the last are swept once.
+    let parts = if n > 40 {
+        8
+    } else if n > 20 {
+        6
+    } else {
+        5
+    };
     Ok(cloth.gravity([0.0, -G, 0.0]).extensibility(0.8 * allowed).substeps(parts).self_contact(false))
 }
 

@@ -57,7 +57,7 @@ impl Memory {
         let mut counts = Counts::default();
         self.pulls.clear();
         self.pulls.extend(system.links.ends.iter().zip(system.allowed).enumerate().map(|(link, (ends, allowed))| {
-            let give = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>() + system.softness(link);
+            let give = ends.iter().map(|&k| system.w[k as usize]).sum::<f64>() + system.softness::<f64>(link);
             if give > 0.0 { allowed / give } else { 0.0 }
         }));
         self.units.clear();
@@ -96,7 +96,7 @@ impl Memory {
         self.known.resize(system.links.len(), false);
         self.changes.resize(system.links.all_beside(), (0, 0.0));
         for (link, ends) in system.links.ends.iter().enumerate() {
-            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
+            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), 1.0, error);
             let e = e * self.units[link];
             self.directions.push(n);
             self.errors.push(e);

@@ -27,9 +27,9 @@ const MOST_NUMBERS: usize = 1 << 26;
 const TOGETHER: SupernodalThreshold = SupernodalThreshold(0.5);
 
 /// What factors cost for each number of theirs, and each multiplication, in visits of links: 13 ns and 0.12 ns on n x n grids with
-/// diagonals, n from 10 to 100, where a sweep path by path takes 25 ns a link.
-const FILL: f64 = 0.5;
-const MULTIPLICATION: f64 = 0.005;
+/// diagonals, n from 10 to 100, where a sweep path by path takes 12 ns a link.
+const FILL: f64 = 1.0;
+const MULTIPLICATION: f64 = 0.01;
 
 /// A = L Lᵀ, permuted, of symmetric positive definite matrices that have an entry for each pair of links that share a particle which moves.
 pub(crate) struct Cholesky {

@@ -41,7 +41,7 @@ impl Memory {
                 self.directions.clear();
                 let of = |(link, ends): (usize, &[u32; 2])| {
                     let [i, j] = ends.map(|k| &system.y[k as usize]);
-                    error.of(link, i, j, true).0
+                    error.of(link, i, j, 1.0).0
                 };
                 self.directions.extend(system.links.ends.iter().enumerate().map(of));
             }
@@ -78,19 +78,19 @@ impl Memory {
             swept.visits += 1;
             let [x, y] = [&system.y[i], &system.y[j]];
             let allowed = system.allowed[link];
-            let by_square = with.squares && system.softness(link) == 0.0 && system.leave > 0.0;
+            let by_square = with.squares && system.softness::<f64>(link) == 0.0 && system.leave > 0.0;
             let is_right = by_square && !error.is_off(link, x, y, allowed);
             let (n, e) = if is_right {
                 (V3::zeros(), 0.0)
             } else if with.kept_directions {
                 let n = self.directions[link];
-                (n, error.along(link, &n, x, y) - system.softness(link) * system.pulls[link])
+                (n, error.along(link, &n, x, y) - system.softness::<f64>(link) * system.pulls[link])
             } else {
-                system.error(link, [x, y], true, error)
+                system.error(link, [x, y], 1.0, error)
             };
             let of_allowed = if system.is_slack(link, e, system.pulls[link]) { 0.0 } else { e.abs() / allowed };
             swept.worst = swept.worst.max(of_allowed);
-            let give = system.w[i] + system.w[j] + system.softness(link);
+            let give = system.w[i] + system.w[j] + system.softness::<f64>(link);
             if of_allowed <= system.leave || give == 0.0 {
                 self.be_right(i, bit_i);
                 self.be_right(j, bit_j);

@@ -36,8 +36,10 @@
 //!   leave links longer than they may be, which the step's outcome says.
 
 mod anticipation;
+mod batch;
 mod cholesky;
 mod gauss_seidel;
+mod lanes;
 mod link_error;
 mod links;
 mod meet;

@@ -2,6 +2,8 @@
 
 use nalgebra::Vector3;
 
+use crate::lanes::Lanes;
+
 type V3 = Vector3<f64>;
 
 /// Of one loop: of values at the two particles of a link, the link's direction and how much too far apart they are along it.
@@ -9,9 +11,9 @@ pub(crate) trait LinkError: Sync {
     /// Sweeps after which directions that are kept are taken anew at the latest.
     const KEPT: u32;
 
-    /// The direction from the first value to the second, as long as 1 or, where there is none, 0. `forward` tells whether the
-    /// first value is that of the link's first particle.
-    fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64);
+    /// The direction from the first value to the second, as long as 1 or, where there is none, 0; and how much too far apart they are.
+    /// `forward` is 1 if the first value is that of the link's first particle, else -1.
+    fn of<T: Lanes>(&self, link: T::Which, first: &Vector3<T>, second: &Vector3<T>, forward: T) -> (Vector3<T>, T);
 
     /// How much too far apart they are along a direction that stays.
     fn along(&self, link: usize, n: &V3, first: &V3, second: &V3) -> f64;
@@ -20,7 +22,7 @@ pub(crate) trait LinkError: Sync {
     fn is_off(&self, link: usize, first: &V3, second: &V3, allowed: f64) -> bool;
 
     /// How far a particle of a link may go in one correction, so that the error's change by that is about as its direction says.
-    fn reach(&self, link: usize) -> f64;
+    fn reach<T: Lanes>(&self, link: T::Which) -> T;
 }
 
 /// Of predicted places: length less rest length `[m]` (\[BDB09\] section 3.3, with the root of section 4.1 taken once).
@@ -35,11 +37,12 @@ impl LinkError for Lengths<'_> {
     /// directions is a fiftieth of so many.
     const KEPT: u32 = 50;
 
-    fn of(&self, link: usize, first: &V3, second: &V3, _: bool) -> (V3, f64) {
+    #[inline]
+    fn of<T: Lanes>(&self, link: T::Which, first: &Vector3<T>, second: &Vector3<T>, _: T) -> (Vector3<T>, T) {
         let apart = second - first;
         let length = apart.norm();
-        let n = if length > 0.0 { apart / length } else { V3::zeros() };
-        (n, length - self.rest[link])
+        let inverse = (T::one() / length).select(length.simd_gt(T::zero()), T::zero());
+        (apart * inverse, length - T::gather(self.rest, link))
     }
 
     fn along(&self, link: usize, n: &V3, first: &V3, second: &V3) -> f64 {
@@ -52,8 +55,9 @@ impl LinkError for Lengths<'_> {
         square < least * least || square > most * most
     }
 
-    fn reach(&self, link: usize) -> f64 {
-        self.scale[link]
+    #[inline]
+    fn reach<T: Lanes>(&self, link: T::Which) -> T {
+        T::gather(self.scale, link)
     }
 }
 
@@ -67,8 +71,9 @@ impl LinkError for Rates<'_> {
     /// They do not change.
     const KEPT: u32 = u32::MAX;
 
-    fn of(&self, link: usize, first: &V3, second: &V3, forward: bool) -> (V3, f64) {
-        let n = if forward { self.directions[link] } else { -self.directions[link] };
+    #[inline]
+    fn of<T: Lanes>(&self, link: T::Which, first: &Vector3<T>, second: &Vector3<T>, forward: T) -> (Vector3<T>, T) {
+        let n = T::gather_vectors(self.directions, link) * forward;
         (n, n.dot(&(second - first)))
     }
 
@@ -80,7 +85,8 @@ impl LinkError for Rates<'_> {
         self.directions[link].dot(&(second - first)).abs() > allowed
     }
 
-    fn reach(&self, _: usize) -> f64 {
-        f64::INFINITY
+    #[inline]
+    fn reach<T: Lanes>(&self, _: T::Which) -> T {
+        T::splat(f64::INFINITY)
     }
 }

@@ -25,6 +25,7 @@ pub(crate) struct Links {
     /// Whether each is a rope, and how it gives way `[m/N]`.
     rope: Vec<bool>,
     pub compliance: Vec<f64>,
+    gives_way: bool,
     /// How many are not struts.
     of_net: usize,
     /// Which struts of the net the others are.
@@ -107,6 +108,7 @@ impl Links {
             scale: links.iter().map(|link| if link.rest_length > 0.0 { link.rest_length } else { mean }).collect(),
             rope: links.iter().map(|link| link.kind == LinkKind::Rope).collect(),
             compliance: links.iter().map(|link| link.compliance).collect(),
+            gives_way: links.iter().any(|link| link.compliance > 0.0),
             of_net: links.len(),
             ..Self::default()
         }
@@ -119,6 +121,11 @@ impl Links {
     /// How far lengths are from where they should be.
     pub fn lengths(&self) -> Lengths<'_> {
         Lengths { rest: &self.rest, scale: &self.scale }
+    }
+
+    /// What makes of a compliance how far a link gives way to an impulse times a step: 1/h², or 0 if none does `[1/s²]`.
+    pub fn softening(&self, h: f64) -> f64 {
+        if self.gives_way { 1.0 / (h * h) } else { 0.0 }
     }
 
     /// Particles of links that are not struts.

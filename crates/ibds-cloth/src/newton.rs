@@ -129,9 +129,9 @@ impl Equations {
         self.diagonal.clear();
         let (mut worst, mut sum): (f64, f64) = (0.0, 0.0);
         for (link, ends) in system.links.of_net().iter().enumerate() {
-            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), true, error);
+            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), 1.0, error);
             let w: f64 = ends.iter().map(|k| system.w[*k as usize]).sum();
-            let own = (1.0 + self.soft) * w + system.softness(link);
+            let own = (1.0 + self.soft) * w + system.softness::<f64>(link);
             let is_slack = system.is_slack(link, e, system.pulls[link]);
             let is_active = !is_slack && own > 0.0;
             let of_allowed = if is_slack || own == 0.0 { 0.0 } else { e.abs() / system.allowed[link] };
@@ -241,7 +241,7 @@ impl Equations {
         }
         let far = |(link, ends): (usize, &[u32; 2])| {
             let [i, j] = ends.map(|k| system.w[k as usize] * sums[k as usize]);
-            (j - i).norm() / error.reach(link)
+            (j - i).norm() / error.reach::<f64>(link)
         };
         links.iter().enumerate().map(far).fold(1.0, f64::max)
     }
@@ -256,7 +256,7 @@ impl Equations {
         for (link, (ends, _)) in of_links.filter(|(_, (_, own))| **own > 0.0) {
             let [i, j] = ends.map(|k| &self.trial[k as usize]);
             let pulled = system.pulls[link] + share * impulses[link];
-            let e = error.of(link, i, j, true).1 - system.softness(link) * pulled;
+            let e = error.of(link, i, j, 1.0).1 - system.softness::<f64>(link) * pulled;
             let left = self.errors[link] - share * (self.aims[link] - self.left[link]);
             let squares = [if system.is_slack(link, e, pulled) { 0.0 } else { e * e }, left * left];
             let [own_after, own_expected] = squares.map(|square| square / system.allowed[link].powi(2));

@@ -8,48 +8,39 @@
 //! with link k from particle k to k + 1 along n_k, softness s, so that it is solved in one pass forth and one back (Thomas): a chain
 //! in as many sweeps as Newton's method takes, a sheet whose load goes along its threads in a few. Diagonally dominant, since
 //! |n·n| <= 1: no pivot is smaller than the inverse mass of a path's end, or 0 if both ends are held and the path is straight, where
-//! [`SOFT`] keeps it from that. What sits still, w = 0, splits a path by itself.
+//! what is added to the diagonal keeps it from that. What sits still, w = 0, splits a path by itself.
 //!
 //! The graph is taken apart once, into paths that go as straight on as they can. Paths that share no particle that moves do not
 //! matter to each other, and four of them are solved side by side: each has to wait for its own divisions only. All that do not
 //! matter to each other are a group, a colour of the graph, and large groups are solved on all threads: what each gives is
 //! added up in one order, so that results are the same for any number of them.
 
-use nalgebra::Vector3;
 use rayon::prelude::*;
 
 use crate::{
+    batch::{Batch, Found, Gives, Row},
+    lanes::LANES,
     link_error::LinkError,
     links::AtParticles,
     net::{LinkKind, Net},
     solvers::{Swept, System},
 };
 
-type V3 = Vector3<f64>;
-
 /// A path goes on only where it turns by less than this cosine says [-].
 const STRAIGHT: f64 = 0.8;
 
-/// Added to the diagonal, of it [-].
-const SOFT: f64 = 1e-4;
+/// Links of a group from which on other threads cost nothing: what they find, a good half of the work, has to be kept until it is added up,
+/// which is out of the cache then. Two cores take 1.3 times the time of one for groups of 40,000 links, and the same for 90,000 and 160,000:
+/// it takes more of them to gain.
+const PARALLEL: usize = 90_000;
 
-/// Solves of a path, at most, until no rope of it would push.
-const SLACK: u32 = 3;
-
-/// Paths side by side.
-const LANES: usize = 4;
-
-/// Links of a group from which on other threads are worth it: what they find has to be kept until it is added up, which is out of the
-/// cache then. Two cores take 1.2 times the time of one for groups of 40,000 links, and 0.7 of it for 90,000.
-const PARALLEL: usize = 60_000;
-
-/// A link or particle that is none, where a path is shorter than those beside it.
+/// A path that is none.
 const NONE: u32 = u32::MAX;
 
 /// A row of links: particles, one more than links, and links with whether they run along it.
 pub(crate) struct Path {
     pub particles: Vec<u32>,
-    links: Vec<(u32, bool)>,
+    pub links: Vec<(u32, bool)>,
 }
 
 /// All links, each in one path.
@@ -64,14 +55,6 @@ struct Group {
     batches: Vec<Batch>,
     /// Whether all threads work on it.
     parallel: bool,
-}
-
-/// Paths side by side, with what is at each place along them.
-#[derive(Debug)]
-struct Batch {
-    particles: Vec<[u32; LANES]>,
-    links: Vec<[u32; LANES]>,
-    forward: Vec<[bool; LANES]>,
 }
 
 impl Paths {
@@ -95,7 +78,7 @@ impl Paths {
         let of_paths = |(_, mut paths): (_, Vec<Path>)| {
             paths.sort_by_key(|path| path.links.len());
             let parallel = paths.iter().map(|path| path.links.len()).sum::<usize>() >= PARALLEL;
-            Group { batches: paths.chunks(LANES).map(Batch::new).collect(), parallel }
+            Group { batches: paths.chunks(LANES).map(|paths| Batch::new(net, paths)).collect(), parallel }
         };
         Self { groups: groups.into_iter().map(of_paths).collect() }
     }
@@ -104,26 +87,34 @@ impl Paths {
     pub fn memory(&self) -> Memory {
         let longest = self.groups.iter().flat_map(|group| &group.batches).map(|batch| batch.links.len()).max();
         let at_once = self.groups.iter().filter(|group| group.parallel).map(|group| group.batches.len()).max();
-        let rows = (0..at_once.unwrap_or(1)).map(|_| Rows::new(longest.unwrap_or(0))).collect();
-        Memory { rows, found: vec![] }
+        let rows = vec![Row::new(); longest.unwrap_or(0) + 1];
+        let known = Known { found: Found::default(), gives: Vec::with_capacity(rows.len()) };
+        let threads = if at_once.is_some() { rayon::current_num_threads() } else { 1 };
+        Memory { rows: vec![rows; threads], known: vec![known; at_once.unwrap_or(0)] }
     }
 
     /// All of them once, but for those of which no link is off by more than is left alone.
     pub fn sweep(&self, system: &mut System<'_>, error: &impl LinkError, memory: &mut Memory) -> Swept {
         let mut swept = Swept::default();
         for Group { batches, parallel } in &self.groups {
-            let Memory { rows, found } = memory;
+            let Memory { rows, known } = memory;
             if *parallel && rayon::current_num_threads() > 1 {
-                let known = &*system;
-                let finds = batches.par_iter().zip(&mut rows[..batches.len()]);
-                finds.map(|(batch, rows)| batch.find(known, error, rows)).collect_into_vec(found);
-                for ((batch, rows), found) in batches.iter().zip(rows).zip(&*found) {
-                    batch.apply(system, rows, found, &mut swept);
+                let (before, part) = (&*system, batches.len().div_ceil(rows.len()));
+                let parts = batches.par_chunks(part).zip(known.par_chunks_mut(part)).zip(rows);
+                parts.for_each(|((batches, known), rows)| {
+                    for (batch, Known { found, gives }) in batches.iter().zip(known) {
+                        *found = batch.find(before, error, rows);
+                        gives.clear();
+                        gives.extend(rows[..batch.particles.len()].iter().map(|row| row.gives.clone()));
+                    }
+                });
+                for (batch, Known { found, gives }) in batches.iter().zip(&*known) {
+                    batch.apply(system, gives.iter(), found, &mut swept);
                 }
             } else {
                 for batch in batches {
                     let found = batch.find(system, error, &mut rows[0]);
-                    batch.apply(system, &rows[0], &found, &mut swept);
+                    batch.apply(system, rows[0].iter().map(|row| &row.gives), &found, &mut swept);
                 }
             }
         }
@@ -191,193 +182,24 @@ fn straight_on(
     candidates.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, link, next)| (link, next))
 }
 
-/// What sweeps work in: rows for each batch that is solved at once, and what was found of it.
+/// What sweeps work in: rows for each thread, and what is known of each batch that is solved at once.
 #[derive(Default)]
 pub(crate) struct Memory {
-    rows: Vec<Rows>,
-    found: Vec<Found>,
+    rows: Vec<Vec<Row>>,
+    known: Vec<Known>,
 }
 
-/// Of a batch: the largest error, of what it may be, and what share of its impulses each path takes, if they are needed [-].
-struct Found {
-    worst: f64,
-    shares: Option<[f64; LANES]>,
-}
-
-/// Memory of the solve of a batch, by place along the paths.
-struct Rows {
-    directions: Vec<[V3; LANES]>,
-    errors: Vec<[f64; LANES]>,
-    /// Whether a link does nothing.
-    slack: Vec<[bool; LANES]>,
-    /// Above the diagonal, after elimination; impulses.
-    upper: Vec<[f64; LANES]>,
-    impulses: Vec<[f64; LANES]>,
-    /// Of particles, from both their links.
-    sums: Vec<[V3; LANES]>,
-}
-
-impl Rows {
-    /// For paths of so many links.
-    fn new(links: usize) -> Self {
-        let zeros = || vec![[0.0; LANES]; links];
-        Self {
-            directions: vec![[V3::zeros(); LANES]; links],
-            errors: zeros(),
-            slack: vec![[true; LANES]; links],
-            upper: zeros(),
-            impulses: zeros(),
-            sums: vec![[V3::zeros(); LANES]; links + 1],
-        }
-    }
-}
-
-impl Batch {
-    /// Of up to as many paths as there are lanes.
-    fn new(paths: &[Path]) -> Self {
-        let length = paths.iter().map(|path| path.links.len()).max().unwrap_or(0);
-        let of = |lane: usize, k: usize| paths.get(lane).and_then(|path| path.links.get(k));
-        let lanes = std::array::from_fn::<usize, LANES, _>(|lane| lane);
-        Self {
-            particles: (0..=length)
-                .map(|k| {
-                    lanes.map(|lane| paths.get(lane).and_then(|path| path.particles.get(k)).copied().unwrap_or(NONE))
-                })
-                .collect(),
-            links: (0..length).map(|k| lanes.map(|lane| of(lane, k).map_or(NONE, |link| link.0))).collect(),
-            forward: (0..length).map(|k| lanes.map(|lane| of(lane, k).is_some_and(|link| link.1))).collect(),
-        }
-    }
-
-    /// Impulses, and what particles get by them, if a link is off by more than is left alone.
-    fn find(&self, system: &System<'_>, error: &impl LinkError, rows: &mut Rows) -> Found {
-        let worst = self.measure(system, error, rows);
-        if worst <= system.leave {
-            return Found { worst, shares: None };
-        }
-        for _ in 0..SLACK {
-            self.eliminate(system, rows);
-            let mut pushes = false;
-            for (k, links) in self.links.iter().enumerate() {
-                for (lane, &link) in links.iter().enumerate() {
-                    if link == NONE || rows.impulses[k][lane] >= 0.0 {
-                        continue;
-                    }
-                    if system.is_slack(link as usize, rows.impulses[k][lane], system.pulls[link as usize]) {
-                        rows.slack[k][lane] = true;
-                        pushes = true;
-                    }
-                }
-            }
-            if !pushes {
-                break;
-            }
-        }
-        for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter_mut().zip(&rows.slack)) {
-            for lane in (0..LANES).filter(|&lane| !slack[lane]) {
-                impulses[lane] = system.within_limits(links[lane] as usize, impulses[lane]);
-            }
-        }
-        Found { worst, shares: Some(self.add_up(system.w, error, rows)) }
-    }
-
-    /// Gives particles what was found.
-    fn apply(&self, system: &mut System<'_>, rows: &Rows, found: &Found, swept: &mut Swept) {
-        swept.worst = swept.worst.max(found.worst);
-        let Some(shares) = found.shares else { return };
-        swept.corrections += 1;
-        for (links, (impulses, slack)) in self.links.iter().zip(rows.impulses.iter().zip(&rows.slack)) {
-            for lane in 0..LANES {
-                if !slack[lane] {
-                    system.pulls[links[lane] as usize] += shares[lane] * impulses[lane];
-                }
-            }
-        }
-        for (particles, sums) in self.particles.iter().zip(&rows.sums) {
-            for ((&particle, sum), share) in particles.iter().zip(sums).zip(shares) {
-                if particle != NONE {
-                    system.push(particle as usize, &(share * sum));
-                }
-            }
-        }
-    }
-
-    /// What each particle gets from both its links, and how much of that each path takes, so that none goes too far for directions to
-    /// hold: what is far from where it should be would be thrown about.
-    fn add_up(&self, w: &[f64], error: &impl LinkError, rows: &mut Rows) -> [f64; LANES] {
-        let Rows { directions, slack, impulses, sums, .. } = rows;
-        let (mut before, mut too_far) = ([V3::zeros(); LANES], [1.0_f64; LANES]);
-        for (k, links) in self.links.iter().enumerate() {
-            for lane in 0..LANES {
-                let own = if slack[k][lane] { V3::zeros() } else { impulses[k][lane] * directions[k][lane] };
-                let sum = own - before[lane];
-                (sums[k][lane], before[lane]) = (sum, own);
-                if !slack[k][lane] {
-                    let far = w[self.particles[k][lane] as usize] / error.reach(links[lane] as usize);
-                    too_far[lane] = too_far[lane].max(far * far * sum.norm_squared());
-                }
-            }
-        }
-        sums[self.links.len()] = before.map(|before| -before);
-        too_far.map(|square| square.sqrt().recip())
-    }
-
-    /// Directions and errors; the largest of what it may be [-].
-    fn measure(&self, system: &System<'_>, error: &impl LinkError, rows: &mut Rows) -> f64 {
-        let mut worst: f64 = 0.0;
-        for (k, links) in self.links.iter().enumerate() {
-            for (lane, &link) in links.iter().enumerate() {
-                rows.slack[k][lane] = true;
-                if link == NONE {
-                    continue;
-                }
-                let [here, next] = [k, k + 1].map(|k| &system.y[self.particles[k][lane] as usize]);
-                let (n, e) = system.error(link as usize, [here, next], self.forward[k][lane], error);
-                (rows.directions[k][lane], rows.errors[k][lane]) = (n, e);
-                let of_allowed = e.abs() / system.allowed[link as usize];
-                let is_slack = system.is_slack(link as usize, e, system.pulls[link as usize]);
-                if !(is_slack || of_allowed > 1.0 && !system.gives(link as usize)) {
-                    rows.slack[k][lane] = false;
-                    worst = worst.max(of_allowed);
-                }
-            }
-        }
-        worst
-    }
-
-    /// Impulses of the tridiagonal systems; links that are slack have none.
-    fn eliminate(&self, system: &System<'_>, rows: &mut Rows) {
-        let Rows { directions, errors, slack, upper, impulses, .. } = rows;
-        let weight = |k: usize, lane: usize| system.w.get(self.particles[k][lane] as usize).copied().unwrap_or(0.0);
-        let m = self.links.len();
-        let (mut above, mut last) = ([0.0; LANES], [0.0; LANES]);
-        for k in 0..m {
-            for lane in 0..LANES {
-                let [own, next] = [weight(k, lane), weight(k + 1, lane)];
-                let soft = if slack[k][lane] { 0.0 } else { system.softness(self.links[k][lane] as usize) };
-                if slack[k][lane] || own + next + soft == 0.0 {
-                    (above[lane], last[lane]) = (0.0, 0.0);
-                } else {
-                    let turn = |k: usize| directions[k - 1][lane].dot(&directions[k][lane]);
-                    let lower = if k > 0 && !slack[k - 1][lane] { -own * turn(k) } else { 0.0 };
-                    let right = if k + 1 < m && !slack[k + 1][lane] { -next * turn(k + 1) } else { 0.0 };
-                    let pivot = (1.0 + SOFT) * (own + next) + soft - lower * above[lane];
-                    last[lane] = (errors[k][lane] - lower * last[lane]) / pivot;
-                    above[lane] = right / pivot;
-                }
-            }
-            (upper[k], impulses[k]) = (above, last);
-        }
-        for k in (0..m.saturating_sub(1)).rev() {
-            for lane in 0..LANES {
-                impulses[k][lane] -= upper[k][lane] * impulses[k + 1][lane];
-            }
-        }
-    }
+/// What was found of a batch, and by place along the paths.
+#[derive(Clone)]
+struct Known {
+    found: Found,
+    gives: Vec<Gives>,
 }
 
 #[cfg(test)]
 mod tests {
+    use nalgebra::SimdValue;
+
     use super::*;
 
     /// Each link is in one path, between the particles that it joins; paths side by side share none that moves.
@@ -392,15 +214,20 @@ mod tests {
         let mut times = vec![0; net.links.len()];
         for batch in paths.groups.iter().flat_map(|group| &group.batches) {
             for lane in 0..LANES {
-                for (k, links) in batch.links.iter().enumerate().filter(|(_, links)| links[lane] != NONE) {
+                let is_link = |(k, _): &(usize, _)| batch.is_link[*k].extract(lane) == 1.0;
+                for (k, links) in batch.links.iter().enumerate().filter(is_link) {
                     let [from, to] = [k, k + 1].map(|k| batch.particles[k][lane]);
-                    let along = if batch.forward[k][lane] { [from, to] } else { [to, from] };
+                    let along = if batch.forward[k].extract(lane) == 1.0 { [from, to] } else { [to, from] };
                     assert_eq!(net.links[links[lane] as usize].particles, along);
                     times[links[lane] as usize] += 1;
                 }
             }
-            let mut all: Vec<u32> =
-                batch.particles.iter().flatten().copied().filter(|&k| k != NONE && !is_held(k)).collect();
+            let lanes = (0..LANES).map(|lane| batch.particles.iter().map(move |particles| particles[lane]));
+            let mut all: Vec<u32> = vec![];
+            for (lane, particles) in lanes.enumerate().filter(|(lane, _)| batch.is_link[0].extract(*lane) == 1.0) {
+                let links = batch.is_link.iter().filter(|is_link| is_link.extract(lane) == 1.0).count();
+                all.extend(particles.take(links + 1).filter(|&k| !is_held(k)));
+            }
             let count = all.len();
             all.sort_unstable();
             all.dedup();

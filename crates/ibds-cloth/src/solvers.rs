@@ -7,6 +7,7 @@ use partita_contact::Pushes;
 
 use crate::{
     Solver, anticipation, gauss_seidel,
+    lanes::Lanes,
     link_error::LinkError,
     links::Links,
     net::Net,
@@ -32,7 +33,7 @@ pub(crate) struct System<'a> {
     /// What each link gave so far: impulses, times the step in the loop of places.
     pub pulls: &'a mut [f64],
     /// What makes of a link's compliance how much farther apart it lets its particles be by what it gave: 1/h², or 0 in the loop of
-    /// velocities `[1/s²]`.
+    /// velocities, and if none gives way `[1/s²]`.
     pub softening: f64,
     /// The largest that a correction gives, in the unit of `pulls`.
     pub largest: f64,
@@ -48,25 +49,40 @@ impl System<'_> {
     }
 
     /// By how much a link gives way to what it gives `[1/kg]`.
-    pub fn softness(&self, link: usize) -> f64 {
-        self.softening * self.links.compliance[link]
+    #[inline]
+    pub fn softness<T: Lanes>(&self, link: T::Which) -> T {
+        if self.softening == 0.0 {
+            return T::zero();
+        }
+        T::splat(self.softening) * T::gather(&self.links.compliance, link)
     }
 
     /// Whether something of a link can be moved.
     pub fn gives(&self, link: usize) -> bool {
-        self.links.ends[link].iter().any(|&k| self.w[k as usize] > 0.0) || self.softness(link) > 0.0
+        self.links.ends[link].iter().any(|&k| self.w[k as usize] > 0.0) || self.softness::<f64>(link) > 0.0
     }
 
-    /// The direction of a link, and how much too far apart its values are for what it pulls.
-    pub fn error(&self, link: usize, ends: [&V3; 2], forward: bool, error: &impl LinkError) -> (V3, f64) {
-        let (n, e) = error.of(link, ends[0], ends[1], forward);
-        (n, e - self.softness(link) * self.pulls[link])
+    /// The direction of a link, and how much too far apart its values are for what it pulls; from its first particle to its second, or
+    /// backward with -1.
+    #[inline]
+    pub fn error<T: Lanes>(
+        &self,
+        link: T::Which,
+        [first, second]: [&Vector3<T>; 2],
+        forward: T,
+        error: &impl LinkError,
+    ) -> (Vector3<T>, T) {
+        let (n, e) = error.of(link, first, second, forward);
+        if self.softening == 0.0 {
+            return (n, e);
+        }
+        (n, e - self.softness::<T>(link) * T::gather(self.pulls, link))
     }
 
     /// The largest error of all links that are asked for, of what it may be [-].
     pub fn worst(&self, error: &impl LinkError, is_asked: impl Fn(usize) -> bool) -> f64 {
         let of_allowed = |link: usize| {
-            let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), true, error).1;
+            let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), 1.0, error).1;
             if self.is_slack(link, e, self.pulls[link]) { 0.0 } else { e.abs() / self.allowed[link] }
         };
         (0..self.links.len()).filter(|link| is_asked(*link)).map(of_allowed).fold(0.0, f64::max)
@@ -77,7 +93,7 @@ impl System<'_> {
         let mut swept = Swept::default();
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
-            let (n, e) = self.error(link, [&self.y[i], &self.y[j]], true, error);
+            let (n, e) = self.error(link, [&self.y[i], &self.y[j]], 1.0, error);
             let of_allowed = if self.is_slack(link, e, 0.0) { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
             if of_allowed > self.leave && self.gives(link) {

@@ -207,7 +207,7 @@ impl IbdsCloth {
         links.choose_struts(&self.net, &next.positions, places);
         allowed.clear();
         pulls.clear();
-        let softening = 1.0 / (h * h);
+        let softening = links.softening(h);
         let (solver, &Parameters { max_impulse, thickness, .. }) = (self.chosen(), &self.parameters);
         let largest = max_impulse.map_or(f64::INFINITY, |most| most * h);
         let limit = self.limit();
@@ -270,7 +270,7 @@ impl IbdsCloth {
         let lengths = links.lengths();
         let mut system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
-            let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), true, &lengths);
+            let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), 1.0, &lengths);
             system.pull(link, h * h * force, &n);
         }
     }
@@ -280,15 +280,17 @@ impl IbdsCloth {
         let Work { links, allowed, pulls, .. } = &mut self.work;
         let Parameters { extensibility, strut_tolerance, solver, .. } = self.parameters;
         links.prepare(solver);
-        let tolerance = |link: usize| if links.is_strut(link) { strut_tolerance } else { extensibility };
-        allowed.extend((allowed.len()..links.len()).map(|link| tolerance(link) * links.scale[link]));
+        let (of_net, struts) = links.scale.split_at(links.struts().start);
+        let known = [allowed.len().min(of_net.len()), allowed.len().saturating_sub(of_net.len())];
+        allowed.extend(of_net[known[0]..].iter().map(|scale| extensibility * scale));
+        allowed.extend(struts[known[1]..].iter().map(|scale| strut_tolerance * scale));
         pulls.resize(links.len(), 0.0);
     }
 
     /// The largest error of the links and struts that are asked for, of what it may be.
     fn worst_length(&mut self, h: f64, is_asked: impl Fn(&System<'_>, usize) -> bool) -> f64 {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let (lengths, softening) = (links.lengths(), 1.0 / (h * h));
+        let (lengths, softening) = (links.lengths(), links.softening(h));
         let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
         let system = System { y: places, w, taken, links, allowed, pulls, softening, largest, leave };
         system.worst(&lengths, |link| is_asked(&system, link))
@@ -365,20 +367,21 @@ impl IbdsCloth {
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.
     fn book_held(&mut self, h: f64) {
         let Work { next, begin, predicted, forces, held, before, taken, given, reactions, .. } = &mut self.work;
-        let (mut linear, mut angular) = (V3::zeros(), V3::zeros());
+        // Of all m, and of m x where the change of m x × v is the moment of the force.
+        let (mut mass, mut moment) = (0.0, V3::zeros());
+        for (m, (begin, predicted)) in self.net.masses.iter().zip(begin.iter().zip(&*predicted)) {
+            mass += m;
+            moment += match self.parameters.integrator {
+                Integrator::SymplecticEuler => *m * begin,
+                Integrator::Parabola => 0.5 * *m * (begin + predicted),
+            };
+        }
+        let gravity = h * V3::from(self.parameters.gravity);
+        let (mut linear, mut angular) = (mass * gravity, moment.cross(&gravity));
         let mut external = |x: &V3, impulse: V3| {
             linear += impulse;
             angular += x.cross(&impulse);
         };
-        let gravity = V3::from(self.parameters.gravity);
-        for (k, mass) in self.net.masses.iter().enumerate() {
-            // Where the change of m x × v is the moment of the force.
-            let place = match self.parameters.integrator {
-                Integrator::SymplecticEuler => begin[k],
-                Integrator::Parabola => 0.5 * (begin[k] + predicted[k]),
-            };
-            external(&place, h * *mass * gravity);
-        }
         for (&Held { vertex: k, position, velocity, guide }, before) in held.iter().zip(&*before) {
             let links = taken[k] / h + given[k];
             let impulse = self.net.masses[k] * (velocity - before) - h * forces[k] - links;
