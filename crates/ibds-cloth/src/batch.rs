@@ -189,15 +189,14 @@ impl Batch {
     /// hold: what is far from where it should be would be thrown about.
     fn add_up(&self, error: &impl LinkError, rows: &mut [Row]) -> Four {
         let (mut before, mut too_far) = (Vector3::repeat(Four::ZERO), Four::ONE);
-        for (&links, row) in self.links.iter().zip(&mut *rows) {
-            let own = row.direction * row.gives.impulse;
+        let end = self.links.len();
+        for (k, row) in rows.iter_mut().enumerate() {
+            let own = if k < end { row.direction * row.gives.impulse } else { Vector3::repeat(Four::ZERO) };
             row.gives.sum = own - before;
-            let far = row.gives.weight / error.reach::<Four>(links);
-            let square = far * far * row.gives.sum.norm_squared();
-            too_far = too_far.simd_max(square.select(row.acts, Four::ZERO));
+            let far = row.gives.weight / error.reach::<Four>(self.links[k.min(end - 1)]);
+            too_far = too_far.simd_max(far * far * row.gives.sum.norm_squared());
             before = own;
         }
-        rows[self.links.len()].gives.sum = -before;
         Four::ONE / too_far.simd_sqrt()
     }
 
