@@ -21,8 +21,9 @@ const SLACK: u32 = 3;
 pub(crate) struct Batch {
     pub particles: Vec<[u32; LANES]>,
     pub links: Vec<[u32; LANES]>,
-    /// 1 for links that run along their path, -1 for others; 1 for links, and 0 where a path is shorter than others.
+    /// 1 for links that run along their path, -1 for others.
     pub forward: Vec<Four>,
+    /// 1 for links, 0 where a path is shorter than others.
     pub is_link: Vec<Four>,
     has_ropes: bool,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Batch {
 #[derive(Clone, Default)]
 pub(crate) struct Found {
     worst: f64,
-    shares: Option<Four>,
+    pub shares: Option<Four>,
 }
 
 /// Of the system of a batch what is at a place along the paths: a link, and the particle before it.
@@ -227,6 +228,87 @@ impl Batch {
                 let is_held = |(lane, _): &(usize, _)| gives.weight.extract(*lane) == 0.0;
                 for (lane, &particle) in particles.iter().enumerate().filter(is_held) {
                     system.taken[particle as usize] += sum.map(|x| x.extract(lane));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{DMatrix, DVector};
+
+    use super::*;
+    use crate::{
+        links::Links,
+        paths::{Paths, take_apart},
+    };
+
+    type V3 = Vector3<f64>;
+
+    /// Rows of 1 to 8 links, zigzag, every second link named backwards; in one a particle in the middle is held, in
+    /// another both ends. What a sweep gives is what a dense solve of each row's system says; again after a longer one was in the same memory.
+    #[test]
+    fn a_sweep_is_a_dense_solve_of_each_row() {
+        let (mut places, mut ends, mut rows) = (vec![], vec![], vec![]);
+        for (row, links) in [1_u32, 3, 4, 7, 2, 6, 5, 8].into_iter().enumerate() {
+            let first = places.len() as u32;
+            places.extend((0..=links).map(|k| [f64::from(k), 0.2 * f64::from(k % 2), row as f64]));
+            rows.push((ends.len()..ends.len() + links as usize, first));
+            ends.extend((first..first + links).map(|k| if k % 2 == 0 { [k, k + 1] } else { [k + 1, k] }));
+        }
+        let masses: Vec<f64> = (0..places.len()).map(|k| 0.5 + 0.1 * k as f64).collect();
+        let net = Net::new(&places, &masses).unwrap().bars(ends.iter().copied()).unwrap().compliance(0.01).unwrap();
+        assert_eq!(take_apart(&net).len(), rows.len());
+        let held = [rows[3].1 + 3, rows[1].1, rows[1].1 + 3];
+        let w: Vec<f64> = (0..).zip(&masses).map(|(k, m)| if held.contains(&k) { 0.0 } else { 1.0 / m }).collect();
+        let stir =
+            |x: V3, k: usize| x + 0.05 * V3::new((k as f64).sin(), (3.0 * k as f64).cos(), (5.0 * k as f64).sin());
+        let begin: Vec<V3> = net.positions.iter().enumerate().map(|(k, x)| stir(*x, k)).collect();
+        let given: Vec<f64> = (0..ends.len()).map(|link| 0.01 * link as f64).collect();
+
+        let paths = Paths::new(&net, |k| held.contains(&k));
+        let (links, allowed, mut memory) = (Links::new(&net), vec![1e-9; ends.len()], paths.memory());
+        for _ in 0..2 {
+            let (mut y, mut taken, mut pulls) = (begin.clone(), vec![V3::zeros(); begin.len()], given.clone());
+            let mut system = System {
+                y: &mut y,
+                w: &w,
+                taken: &mut taken,
+                links: &links,
+                allowed: &allowed,
+                pulls: &mut pulls,
+                softening: 2.0,
+                largest: f64::INFINITY,
+                leave: 0.0,
+            };
+            paths.sweep(&mut system, &links.lengths(), &mut memory);
+            for (row, first) in &rows {
+                let n = row.len();
+                let particle = |k: usize| *first as usize + k;
+                let way = |k: usize| (begin[particle(k + 1)] - begin[particle(k)]).normalize();
+                let e = DVector::from_fn(n, |k, _| {
+                    let length = (begin[particle(k + 1)] - begin[particle(k)]).norm();
+                    length - net.links[row.start + k].rest_length - 2.0 * 0.01 * given[row.start + k]
+                });
+                let a = DMatrix::from_fn(n, n, |k, l| match k.abs_diff(l) {
+                    0 => (1.0 + SOFT) * (w[particle(k)] + w[particle(k + 1)]) + 2.0 * 0.01,
+                    1 => -w[particle(k.max(l))] * way(k).dot(&way(l)),
+                    _ => 0.0,
+                });
+                let impulses = a.lu().solve(&e).unwrap();
+                for k in 0..=n {
+                    let along = |k: usize| impulses[k] * way(k);
+                    let sum =
+                        if k < n { along(k) } else { V3::zeros() } - if k > 0 { along(k - 1) } else { V3::zeros() };
+                    let k = particle(k);
+                    // Of numbers about 1, after some ten divisions.
+                    assert!((y[k] - begin[k] - w[k] * sum).norm() < 1e-13, "particle {k}");
+                    let expected = if w[k] == 0.0 { sum } else { V3::zeros() };
+                    assert!((taken[k] - expected).norm() < 1e-13, "particle {k}");
+                }
+                for k in 0..n {
+                    assert!((pulls[row.start + k] - given[row.start + k] - impulses[k]).abs() < 1e-13);
                 }
             }
         }

@@ -16,7 +16,7 @@
 //! A step predicts where particles would be without links, corrects that by impulses along the links until all are as long as
 //! they have to be, takes the velocities that lead there, and corrects these, if asked to, until no link grows. Start at
 //! [`IbdsCloth`], then `step.rs`; what is linked is a [`Net`] (`net.rs`), and how impulses are found in `solvers.rs`: link by link as
-//! in the paper (`gauss_seidel.rs`), path by path (`paths.rs`), or all at once (`newton.rs`).
+//! in the paper (`gauss_seidel.rs`), path by path (`paths.rs`, `batch.rs`), or all at once (`newton.rs`).
 //!
 //! # What to know
 //!
@@ -186,9 +186,8 @@ impl IbdsCloth {
     }
 
     fn find_paths(&mut self) {
-        let attached = |guide: &Guide, k: u32| matches!(guide, Guide::Attachment { own } if own.index == k);
-        let is_held = |k: u32| self.holds.holds(k) || self.guides.iter().any(|guide| attached(guide, k));
-        self.work.solvers = Solvers::new(&self.net, is_held);
+        // What is attached is held only in steps in which its guide has a motion.
+        self.work.solvers = Solvers::new(&self.net, |k| self.holds.holds(k));
         self.identity = OnceLock::new();
     }
 
@@ -308,7 +307,7 @@ impl Simulator for IbdsCloth {
         self.work.contacts = contacts(&self.net, &self.parameters, obstacles.1)?;
         self.work.obstacles = obstacles.0;
         self.guides = guides;
-        self.find_paths();
+        self.identity = OnceLock::new();
         Ok(())
     }
 

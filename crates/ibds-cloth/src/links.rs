@@ -19,7 +19,7 @@ pub(crate) const ALWAYS: u64 = u64::MAX;
 #[derive(Default)]
 pub(crate) struct Links {
     pub ends: Vec<[u32; 2]>,
-    /// Lengths `[m]`; by what errors are measured, which for those of no length is the mean of all `[m]`.
+    /// Lengths `[m]`; by what errors are measured, which for those of no length is the mean of all, or a metre if none has one `[m]`.
     pub rest: Vec<f64>,
     pub scale: Vec<f64>,
     /// Whether each is a rope, and how it gives way `[m/N]`.
@@ -102,6 +102,7 @@ impl Links {
     pub fn new(net: &Net) -> Self {
         let links = &net.links;
         let mean = links.iter().map(|link| link.rest_length).sum::<f64>() / links.len() as f64;
+        let mean = if mean > 0.0 { mean } else { 1.0 };
         Self {
             ends: links.iter().map(|link| link.particles).collect(),
             rest: links.iter().map(|link| link.rest_length).collect(),

@@ -9,9 +9,9 @@
 //! What is nearly free to move is thrown then: a link whose end goes aside by δ is too long by δ²/2l. So A gets a little more on its
 //! diagonal, D, and more of that where errors fall less than they should (Levenberg and Marquardt). D λ is left of e then: most of it
 //! where nothing can be moved, as by the tension of a taut row between particles that are held, which would pull at these as hard as D
-//! is small. Links of which much is left, and which are right anyway, are let be. A step after which errors are larger is taken by
-//! half, and half of that. What it leaves off in a few links, sweeps over paths put right (`solvers.rs`), for a fiftieth of what
-//! another step would cost.
+//! is small. Links of which much is left, and which are right anyway, are let be; of others, what is left by more than they may be off is
+//! not asked for again in a step. A step after which errors are larger is taken by half, and half of that. What it leaves off in a few
+//! links, sweeps over paths put right (`solvers.rs`), for a hundredth of what another step would cost.
 //!
 //! Factors from before as a preconditioner of conjugate gradients were tried, on a sheet of 40 x 30 with diagonals: eight rounds leave 0.3
 //! to 1 of the errors, and cost as much as new factors do.
@@ -107,6 +107,7 @@ impl Newton {
             if !equations.factorise(system, factors) {
                 return None;
             }
+            equations.aims.clone_from(&equations.errors);
             equations.solve(system, factors, impulses);
             if equations.let_be(system) {
                 equations.solve(system, factors, impulses);
@@ -143,7 +144,6 @@ impl Equations {
             self.diagonal.push(own);
         }
         self.sum = sum;
-        self.aims.clone_from(&self.errors);
         worst
     }
 

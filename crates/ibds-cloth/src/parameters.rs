@@ -36,7 +36,8 @@ pub enum Solver {
     ///
     /// [`Net::compliance`]: crate::Net::compliance
     Newton,
-    /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for twenty parts of steps.
+    /// Path by path, until sweeps have cost as much as a step of Newton's method, which then goes on for twenty parts of steps; where that is
+    /// left out, path by path.
     #[default]
     Auto,
 }

@@ -30,8 +30,8 @@ use crate::{
 const STRAIGHT: f64 = 0.8;
 
 /// Links of a group from which on other threads cost nothing: what they find, a good half of the work, has to be kept until it is added up,
-/// which is out of the cache then. Two cores take 1.3 times the time of one for groups of 40,000 links, and the same for 90,000 and 160,000:
-/// it takes more of them to gain.
+/// which is out of the cache then. Two cores take 1.3 times the time of one for groups of 40,000 links, and as long as one for 90,000 and
+/// for 160,000.
 const PARALLEL: usize = 90_000;
 
 /// A path that is none.
@@ -88,7 +88,7 @@ impl Paths {
         let longest = self.groups.iter().flat_map(|group| &group.batches).map(|batch| batch.links.len()).max();
         let at_once = self.groups.iter().filter(|group| group.parallel).map(|group| group.batches.len()).max();
         let rows = vec![Row::new(); longest.unwrap_or(0) + 1];
-        let known = Known { found: Found::default(), gives: Vec::with_capacity(rows.len()) };
+        let known = Known { found: Found::default(), gives: vec![] };
         let threads = if at_once.is_some() { rayon::current_num_threads() } else { 1 };
         Memory { rows: vec![rows; threads], known: vec![known; at_once.unwrap_or(0)] }
     }
@@ -105,7 +105,9 @@ impl Paths {
                     for (batch, Known { found, gives }) in batches.iter().zip(known) {
                         *found = batch.find(before, error, rows);
                         gives.clear();
-                        gives.extend(rows[..batch.particles.len()].iter().map(|row| row.gives.clone()));
+                        if found.shares.is_some() {
+                            gives.extend(rows[..batch.particles.len()].iter().map(|row| row.gives.clone()));
+                        }
                     }
                 });
                 for (batch, Known { found, gives }) in batches.iter().zip(&*known) {

@@ -94,9 +94,10 @@ impl System<'_> {
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
             let (n, e) = self.error(link, [&self.y[i], &self.y[j]], 1.0, error);
-            let of_allowed = if self.is_slack(link, e, 0.0) { 0.0 } else { e.abs() / self.allowed[link] };
+            let does_nothing = self.is_slack(link, e, 0.0) || !self.gives(link);
+            let of_allowed = if does_nothing { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
-            if of_allowed > self.leave && self.gives(link) {
+            if of_allowed > self.leave {
                 self.pull(link, e / (self.w[i] + self.w[j]), &n);
                 swept.corrections += 1;
             }

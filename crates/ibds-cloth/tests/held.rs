@@ -54,6 +54,27 @@ fn what_cannot_be_put_right_costs_no_sweeps() {
     }
 }
 
+/// What is attached is held only while its guide moves it: without a motion a step is that of a net that was never attached, to the bit.
+#[test]
+fn what_is_let_go_is_as_if_never_held() {
+    for solver in SOLVERS {
+        let after = |is_attached: bool| {
+            // Links in many directions at one particle, in paths of their own.
+            let around = (0..12).map(|k| f64::from(k) * 0.5);
+            let places: Vec<[f64; 3]> = [[0.0; 3]].into_iter().chain(around.map(|a| [a.cos(), a.sin(), 0.0])).collect();
+            let net = Net::new(&places, &[0.01; 13]).unwrap().bars((1..13).map(|k| [0, k])).unwrap();
+            let mut cloth = IbdsCloth::new("hub", net).unwrap().solver(solver).max_iterations(1000);
+            cloth.pin(&[1, 3]).unwrap();
+            if is_attached {
+                cloth.follow(vec![Guide::Attachment { own: cloth.particle(0) }]).unwrap();
+            }
+            (0..20).for_each(|_| drop(cloth.step(H, Inputs::NONE).unwrap()));
+            (cloth.positions().to_vec(), cloth.velocities().to_vec())
+        };
+        assert_eq!(after(true), after(false), "{solver:?}");
+    }
+}
+
 /// A row of links that give way, led apart: each has the same tension, which all solvers find: stretch over compliance.
 #[test]
 fn what_is_led_apart_is_held_back_by_its_compliance() {

@@ -407,7 +407,7 @@ fn threads_do_not_matter() {
         pool.install(|| {
             let mut cloth = IbdsCloth::new("sheet", sheet(310)).unwrap();
             cloth.pin(&[0, 309]).unwrap();
-            let mut cloth = cloth.gravity([0.0, 0.0, -G]).max_iterations(5);
+            let mut cloth = cloth.gravity([0.0, 0.0, -G]).max_iterations(5).solver(Solver::Paths);
             (0..2).for_each(|_| drop(step(&mut cloth, 0.01)));
             (cloth.positions().to_vec(), cloth.velocities().to_vec())
         })
@@ -469,5 +469,11 @@ fn a_seam_closes() {
         let outcomes: Vec<Outcome> = (0..10).map(|_| step(&mut cloth, 0.01).outcome).collect();
         assert_eq!(outcomes[9], Outcome::Converged, "{solver:?}: {outcomes:?}");
         assert!((cloth.positions()[1] - cloth.positions()[0]).norm() < 0.01 * 0.1);
+        // Where nothing has a length, a metre is what tolerances are of.
+        let net = Net::new(&[[0.0; 3]; 2], &[1.0; 2]).unwrap().bars([[0, 1]]).unwrap();
+        let cloth = IbdsCloth::new("seam", net).unwrap().solver(solver).gravity([0.0; 3]);
+        let mut cloth = cloth.with_positions(&[[0.0, 0.03, 0.0], [0.0; 3]]).unwrap();
+        assert_eq!(step(&mut cloth, 0.01).outcome, Outcome::Converged, "{solver:?}");
+        assert!((cloth.positions()[1] - cloth.positions()[0]).norm() < 1e-5);
     }
 }
