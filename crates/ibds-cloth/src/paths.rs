@@ -15,6 +15,8 @@
 //! matter to each other are a group, a colour of the graph, and large groups are solved on all threads: what each gives is
 //! added up in one order, so that results are the same for any number of them.
 
+use std::collections::VecDeque;
+
 use rayon::prelude::*;
 
 use crate::{
@@ -78,7 +80,11 @@ impl Paths {
         let of_paths = |(_, mut paths): (_, Vec<Path>)| {
             paths.sort_by_key(|path| path.links.len());
             let parallel = paths.iter().map(|path| path.links.len()).sum::<usize>() >= PARALLEL;
-            Group { batches: paths.chunks(LANES).map(|paths| Batch::new(net, paths)).collect(), parallel }
+            let mut batches: VecDeque<Batch> = paths.chunks(LANES).map(|paths| Batch::new(net, paths)).collect();
+            // Long and short ones by turns, so that parts of as many take threads as long.
+            let by_turns =
+                (0..batches.len()).filter_map(|k| if k % 2 == 0 { batches.pop_back() } else { batches.pop_front() });
+            Group { batches: by_turns.collect(), parallel }
         };
         Self { groups: groups.into_iter().map(of_paths).collect() }
     }
@@ -203,6 +209,17 @@ mod tests {
     use nalgebra::SimdValue;
 
     use super::*;
+
+    /// Threads have work from where the tests of `physics.rs` try them: on groups of 309 x 310 links.
+    #[test]
+    fn large_groups_are_for_all_threads() {
+        let number = |k: u32| f64::from(k);
+        let positions: Vec<[f64; 3]> = (0..310 * 310).map(|k| [number(k % 310), number(k / 310), 0.0]).collect();
+        let rows = (0..310_u32).flat_map(|row| (1..310).map(move |k| [310 * row + k - 1, 310 * row + k]));
+        let net = Net::new(&positions, &vec![1.0; positions.len()]).unwrap().bars(rows).unwrap();
+        let paths = Paths::new(&net, |_| false);
+        assert!(paths.groups.iter().all(|group| group.parallel && group.batches.len() == 310_usize.div_ceil(LANES)));
+    }
 
     /// Each link is in one path, between the particles that it joins; paths side by side share none that moves.
     #[test]
