@@ -149,8 +149,9 @@ impl Batch {
         let (links, zero) = (self.links.len(), Four::ZERO);
         let (mut lower, mut above, mut last) = (zero, zero, zero);
         for k in 0..links {
-            let [row, next] = &mut rows[k..k + 2] else { return };
+            let (row, next) = (&rows[k], &rows[k + 1]);
             let right = if k + 1 == links { zero } else { -(next.gives.weight * row.direction.dot(&next.direction)) };
+            let row = &mut rows[k];
             let inverse = (Four::ONE / (row.diagonal - lower * above)).select(row.acts, zero);
             last = (row.error - lower * last) * inverse;
             above = right * inverse;

@@ -58,7 +58,7 @@ impl System<'_> {
     }
 
     /// Whether something of a link can be moved.
-    pub fn gives(&self, link: usize) -> bool {
+    pub fn can_move(&self, link: usize) -> bool {
         self.links.ends[link].iter().any(|&k| self.w[k as usize] > 0.0) || self.softness::<f64>(link) > 0.0
     }
 
@@ -94,7 +94,7 @@ impl System<'_> {
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
             let (n, e) = self.error(link, [&self.y[i], &self.y[j]], 1.0, error);
-            let does_nothing = self.is_slack(link, e, 0.0) || !self.gives(link);
+            let does_nothing = self.is_slack(link, e, 0.0) || !self.can_move(link);
             let of_allowed = if does_nothing { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
             if of_allowed > self.leave {
@@ -223,7 +223,7 @@ pub(crate) struct Solvers {
     gauss_seidel: gauss_seidel::Memory,
     anticipation: anticipation::Memory,
     paths: Paths,
-    rows: paths::Memory,
+    memory: paths::Memory,
     newton: Newton,
 }
 
@@ -231,7 +231,7 @@ impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
         let held = (0..net.positions.len() as u32).map(&is_held).collect();
         let paths = Paths::new(net, is_held);
-        Self { rows: paths.memory(), paths, newton: Newton::new(held), ..Self::default() }
+        Self { memory: paths.memory(), paths, newton: Newton::new(held), ..Self::default() }
     }
 
     /// Sweeps contacts and links until both find nothing to correct, or to a limit. In a part of a step before the last, paths are
@@ -253,7 +253,7 @@ impl Solvers {
             }
             Solver::GaussSeidel(with) => self.gauss_seidel.correct(system, error, &mut meeting, with, limit),
         };
-        Ended { counts, worst: system.worst(error, |link| system.gives(link)) }
+        Ended { counts, worst: system.worst(error, |link| system.can_move(link)) }
     }
 
     /// Paths are all corrected once: what is left alone until it is off by as much as it may be, and then is put right at once, gets that
@@ -286,7 +286,7 @@ impl Solvers {
             let step = if is_due { self.newton.step(system, error) } else { None };
             spent = if is_due { 0.0 } else { spent + links };
             counts.newton_steps += step.as_ref().map_or(0, |step| step.corrections);
-            swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.rows)));
+            swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.memory)));
             system.leave = 1.0;
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
@@ -294,6 +294,6 @@ impl Solvers {
                 return Ended { counts, worst: swept.worst };
             }
         }
-        Ended { counts, worst: system.worst(error, |link| system.gives(link)) }
+        Ended { counts, worst: system.worst(error, |link| system.can_move(link)) }
     }
 }

@@ -119,7 +119,7 @@ impl IbdsCloth {
         if self.keep_apart(h, motions, report)? {
             self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
             self.prepare_links();
-            worst = self.worst_length(h, |system, link| system.gives(link));
+            worst = self.worst_length(h, |system, link| system.can_move(link));
         }
         std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
         self.work.next.positions.clone_from(&self.work.places);
@@ -227,7 +227,7 @@ impl IbdsCloth {
             if round == ROUNDS || limit.is_late() {
                 // Struts that were added last have not been solved, but count.
                 self.prepare_links();
-                return Ok(self.worst_length(h, |system, link| system.gives(link)));
+                return Ok(self.worst_length(h, |system, link| system.can_move(link)));
             }
             let contacts = self.find_pushes(h, motions, false)?;
             if struts + contacts == 0 {
@@ -298,7 +298,7 @@ impl IbdsCloth {
 
     /// Tells by how much links and struts are off, if one is by more than it may be, also if nothing of it can be moved.
     fn note_lengths(&mut self, h: f64, worst: f64, report: &mut StepReport) {
-        if worst > 1.0 || self.worst_length(h, |system, link| !system.gives(link)) > 1.0 {
+        if worst > 1.0 || self.worst_length(h, |system, link| !system.can_move(link)) > 1.0 {
             let [links, struts] =
                 [false, true].map(|kind| self.worst_length(h, |system, link| system.links.is_strut(link) == kind));
             let Parameters { extensibility, strut_tolerance, .. } = self.parameters;
@@ -358,7 +358,7 @@ impl IbdsCloth {
         let (rate, meeting) = (Rates { directions }, Meeting { pushes: rates, enough: tolerance });
         let ended = solvers.correct(&mut system, &rate, meeting, solver, (limit, is_last));
         if is_last {
-            let worst = ended.worst.max(system.worst(&rate, |link| !system.gives(link)));
+            let worst = ended.worst.max(system.worst(&rate, |link| !system.can_move(link)));
             report.outcome.note(tolerance * worst, tolerance, "m/s");
         }
         self.work.counts.join(&ended.counts);
