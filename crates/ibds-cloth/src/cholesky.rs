@@ -20,7 +20,7 @@ use faer::{
 use crate::links::{AtParticles, Beside};
 
 /// Pairs of links that share a particle, at most, what hangs at a hub in its thousands would fill a matrix; and numbers of the factor.
-const MOST_PAIRS: usize = 1 << 24;
+const MOST_PAIRS: usize = 1 << 23;
 const MOST_NUMBERS: usize = 1 << 26;
 
 /// From 20 multiplications for a number of the factor on, columns are taken together where they are alike: of sheets from 12 x 12 on.
@@ -50,19 +50,15 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// None if links have more to do with each other than memory should be spent on.
-    pub fn new(ends: &[[u32; 2]], is_held: impl Fn(u32) -> bool) -> Option<Self> {
+    /// None if the factor has more numbers than memory should be spent on.
+    pub fn new(ends: &[[u32; 2]], is_held: &[bool]) -> Option<Self> {
         let mut at = AtParticles::default();
         at.fill(ends);
-        let pairs: usize = ends.iter().flatten().filter(|&&k| !is_held(k)).map(|&k| at.of(k).len()).sum();
-        if pairs > MOST_PAIRS {
-            return None;
-        }
         let (mut starts, mut rows, mut first) = (vec![0], vec![], vec![0]);
         let (mut shared, mut entries): (Vec<Beside>, _) = (vec![], vec![]);
         for k in 0..ends.len() {
             let begin = shared.len();
-            let is_later = |beside: &Beside| beside.link as usize > k && !is_held(beside.particle);
+            let is_later = |beside: &Beside| beside.link as usize > k && !is_held[beside.particle as usize];
             shared.extend(at.beside(ends, k).filter(is_later));
             shared[begin..].sort_unstable_by_key(|beside| (beside.link, beside.particle));
             rows.push(k);
@@ -128,6 +124,16 @@ impl Cholesky {
     }
 }
 
+/// About what factors take at least, without the work of finding them: as many numbers as links, and pairs of links that share a particle
+/// which moves. Infinity if those are more than memory should be spent on.
+pub(crate) fn least_cost(ends: impl Iterator<Item = [u32; 2]> + Clone, is_held: &[bool]) -> f64 {
+    let mut at = vec![0_usize; is_held.len()];
+    ends.clone().flatten().for_each(|k| at[k as usize] += 1);
+    let pairs: usize =
+        at.iter().zip(is_held).map(|(n, is_held)| if *is_held { 0 } else { n * n.saturating_sub(1) / 2 }).sum();
+    if pairs > MOST_PAIRS { f64::INFINITY } else { FILL * (ends.count() + pairs) as f64 }
+}
+
 /// In visits of links, to factorise and solve once.
 fn cost(symbolic: &SymbolicCholesky<usize>) -> f64 {
     let squares = |lengths: &mut dyn Iterator<Item = usize>| lengths.map(|n| (n * n) as f64).sum::<f64>();
@@ -158,7 +164,8 @@ mod tests {
             shared.sign * (0.3 + 0.05 * f64::from(shared.particle) + 0.01 * (k as f64 + f64::from(shared.link)))
         };
         let mut dense = DMatrix::from_diagonal_element(ends.len(), ends.len(), 40.0);
-        let mut cholesky = Cholesky::new(&ends, |k| k == 3).unwrap();
+        let is_held: Vec<bool> = (0..11).map(|k| k == 3).collect();
+        let mut cholesky = Cholesky::new(&ends, &is_held).unwrap();
         assert!(cholesky.factorise(|_| 40.0, adds));
         for k in 0..ends.len() {
             for l in k + 1..ends.len() {
@@ -180,5 +187,23 @@ mod tests {
         // Of numbers about 0.1, with a condition of about 10.
         assert!(x.iter().zip(&expected).all(|(x, expected)| (x - expected).abs() < 1e-14), "{x:?} {expected}");
         assert!(!cholesky.factorise(|_| -1.0, adds));
+    }
+
+    /// A bound from below of what it costs is one, and near for a chain, of which the factor is as empty as the matrix.
+    #[test]
+    fn it_costs_no_less_than_its_bound() {
+        let costs = |ends: &[[u32; 2]], held: u32| {
+            let is_held: Vec<bool> = (0..200).map(|k| k < held).collect();
+            [least_cost(ends.iter().copied(), &is_held), Cholesky::new(ends, &is_held).unwrap().cost]
+        };
+        let chain: Vec<[u32; 2]> = (0..100).map(|k| [k, k + 1]).collect();
+        let [least, cost] = costs(&chain, 0);
+        assert!(least == 199.0 && (least..1.05 * least).contains(&cost), "{least}, {cost}");
+        let hub: Vec<[u32; 2]> = (1..100).map(|k| [0, k]).collect();
+        let grid: Vec<[u32; 2]> = (0..90).flat_map(|k| [[k, k + 10], [k, k + 1], [k, k + 11]]).collect();
+        for (ends, held) in [(&hub, 0), (&hub, 1), (&hub, 50), (&grid, 0), (&grid, 10), (&chain, 100)] {
+            let [least, cost] = costs(ends, held);
+            assert!(ends.len() as f64 <= least && least <= cost, "{least}, {cost}");
+        }
     }
 }

@@ -19,9 +19,10 @@
 use nalgebra::Vector3;
 
 use crate::{
-    cholesky::Cholesky,
+    cholesky::{self, Cholesky},
     link_error::LinkError,
     links::Beside,
+    net::Net,
     solvers::{Swept, System},
 };
 
@@ -44,6 +45,9 @@ const MUCH_LEFT: f64 = 0.5;
 /// No step is taken by less than this share of it [-].
 const LEAST: f64 = 1.0 / 16.0;
 
+/// A step costs no less than so many sweeps in any net [-].
+const FEWEST: f64 = 3.0;
+
 /// Solves of a step, at most, until no rope would push.
 const SLACK: u32 = 3;
 
@@ -52,7 +56,9 @@ const SLACK: u32 = 3;
 pub(crate) struct Newton {
     /// Of particles, whether each is held.
     held: Vec<bool>,
-    /// None until asked for; then none within if they would be too large.
+    /// About what a step costs at least, in visits of links.
+    least_cost: f64,
+    /// None until sweeps have cost as much as that; then none within if they would be too large.
     factors: Option<Option<Cholesky>>,
     equations: Equations,
     impulses: Vec<f64>,
@@ -80,8 +86,10 @@ struct Equations {
 
 impl Newton {
     /// Of a net of which some particles are held.
-    pub fn new(held: Vec<bool>) -> Self {
-        Self { held, ..Self::default() }
+    pub fn new(net: &Net, held: Vec<bool>) -> Self {
+        let ends = net.links.iter().map(|link| link.particles);
+        let least_cost = cholesky::least_cost(ends, &held).max(FEWEST * net.links.len() as f64);
+        Self { held, least_cost, ..Self::default() }
     }
 
     /// A loop begins.
@@ -89,11 +97,15 @@ impl Newton {
         self.equations.soft = SOFT;
     }
 
-    /// What a step costs, in visits of links; infinity if none can be taken.
-    pub fn cost(&mut self, system: &System<'_>) -> f64 {
-        let factors =
-            self.factors.get_or_insert_with(|| Cholesky::new(system.links.of_net(), |k| self.held[k as usize]));
-        factors.as_ref().map_or(f64::INFINITY, |factors| factors.cost)
+    /// Whether what was spent, in visits of links, is as much as a step costs; never if none can be taken. Which numbers its factors have
+    /// is not found before it might be: that takes as long as 45 to 90 sweeps over sheets of any size, once.
+    pub fn is_due(&mut self, system: &System<'_>, spent: f64) -> bool {
+        let Self { held, least_cost, factors, .. } = self;
+        if spent < *least_cost || *least_cost == f64::INFINITY {
+            return false;
+        }
+        let factors = factors.get_or_insert_with(|| Cholesky::new(system.links.of_net(), held));
+        factors.as_ref().is_some_and(|factors| spent >= factors.cost)
     }
 
     /// All links of the net once, if one is off by more than is left alone. None if that does not make errors smaller.

@@ -17,9 +17,6 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Sweeps that cost less than a step of Newton's method in any net, so that none is prepared for before [-].
-const FEWEST: f64 = 3.0;
-
 /// Values of particles that links bring together: predicted places `[m]`, or velocities `[m/s]`.
 pub(crate) struct System<'a> {
     pub y: &'a mut [V3],
@@ -230,8 +227,9 @@ pub(crate) struct Solvers {
 impl Solvers {
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
         let held = (0..net.positions.len() as u32).map(&is_held).collect();
+        let newton = Newton::new(net, held);
         let paths = Paths::new(net, is_held);
-        Self { memory: paths.memory(), paths, newton: Newton::new(held), ..Self::default() }
+        Self { memory: paths.memory(), paths, newton, ..Self::default() }
     }
 
     /// Sweeps contacts and links until both find nothing to correct, or to a limit. In a part of a step before the last, paths are
@@ -282,7 +280,7 @@ impl Solvers {
             let moved = meeting.sweep(system);
             let mut swept = system.sweep_struts(error);
             let is_alone = meeting.pushes.is_empty() && system.links.struts().is_empty();
-            let is_due = may && is_alone && spent >= FEWEST * links && spent >= self.newton.cost(system);
+            let is_due = may && is_alone && self.newton.is_due(system, spent);
             let step = if is_due { self.newton.step(system, error) } else { None };
             spent = if is_due { 0.0 } else { spent + links };
             counts.newton_steps += step.as_ref().map_or(0, |step| step.corrections);
