@@ -70,7 +70,7 @@ impl Memory {
             for round in 1.. {
                 let swept =
                     if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
-                system.leave = 1.0;
+                system.given.leave = 1.0;
                 counts.add(&swept);
                 corrections += swept.corrections;
                 if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || limit.is_reached(&counts) {
@@ -96,7 +96,7 @@ impl Memory {
         self.known.resize(system.links.len(), false);
         self.changes.resize(system.links.all_beside(), (0, 0.0));
         for (link, ends) in system.links.ends.iter().enumerate() {
-            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), 1.0, error);
+            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), error);
             let e = e * self.units[link];
             self.directions.push(n);
             self.errors.push(e);

@@ -7,7 +7,8 @@ use crate::{
     link_error::LinkError,
     net::{LinkKind, Net},
     paths::Path,
-    solvers::{Swept, System},
+    solvers::{Given, Swept},
+    values::Values,
 };
 
 /// Added to the diagonal, of it [-].
@@ -28,17 +29,29 @@ pub(crate) struct Batch {
     has_ropes: bool,
 }
 
-/// Of a batch: the largest error, of what it may be, and what share of its impulses each path takes, if they are needed [-].
-#[derive(Clone, Default)]
-pub(crate) struct Found {
-    worst: f64,
-    pub shares: Option<Four>,
+/// What a thread works in.
+#[derive(Clone)]
+pub(crate) struct Scratch {
+    rows: Vec<Row>,
+    /// What particles that are held were given.
+    pub taken: Vec<(u32, Vector3<f64>)>,
+    pub swept: Swept,
+}
+
+impl Scratch {
+    /// For batches of so many links one after the other.
+    pub fn new(links: usize) -> Self {
+        Self { rows: vec![Row::new(); links + 1], taken: vec![], swept: Swept::default() }
+    }
 }
 
 /// Of the system of a batch what is at a place along the paths: a link, and the particle before it.
 #[derive(Clone)]
-pub(crate) struct Row {
-    pub gives: Gives,
+struct Row {
+    /// The link's impulse, what the particle gets from both its links, and its inverse mass.
+    impulse: Four,
+    sum: Vector3<Four>,
+    weight: Four,
     /// Whether the link does something; direction and error, 0 where not.
     acts: Mask,
     direction: Vector3<Four>,
@@ -48,19 +61,13 @@ pub(crate) struct Row {
     upper: Four,
 }
 
-/// Of a place what is found in the end: impulse of the link, what the particle before it gets from both its links, and its inverse mass.
-#[derive(Clone)]
-pub(crate) struct Gives {
-    impulse: Four,
-    sum: Vector3<Four>,
-    weight: Four,
-}
-
 impl Row {
-    pub fn new() -> Self {
+    fn new() -> Self {
         let (zero, zeros) = (Four::ZERO, Vector3::repeat(Four::ZERO));
         Self {
-            gives: Gives { impulse: zero, sum: zeros, weight: zero },
+            impulse: zero,
+            sum: zeros,
+            weight: zero,
             acts: zero.simd_gt(zero),
             direction: zeros,
             error: zero,
@@ -99,46 +106,57 @@ impl Batch {
         }
     }
 
-    /// Impulses, and what particles get by them, if a link is off by more than is left alone.
-    pub fn find(&self, system: &System<'_>, error: &impl LinkError, rows: &mut [Row]) -> Found {
+    /// Corrects all links at once, if one is off by more than is left alone.
+    pub fn sweep(&self, given: &Given<'_>, values: &impl Values, error: &impl LinkError, scratch: &mut Scratch) {
+        let Scratch { rows, taken, swept } = scratch;
         let rows = &mut rows[..=self.links.len()];
-        let worst = self.measure(system, error, rows);
-        if worst <= system.leave {
-            return Found { worst, shares: None };
+        let worst = self.measure(given, values, error, rows);
+        swept.worst = swept.worst.max(worst);
+        if worst <= given.leave {
+            return;
         }
+        swept.corrections += 1;
         for _ in 0..SLACK {
             self.eliminate(rows);
-            if !(self.has_ropes && self.let_go(system, rows)) {
+            if !(self.has_ropes && self.let_go(given, values, rows)) {
                 break;
             }
         }
-        if self.has_ropes || system.largest < f64::INFINITY {
+        if self.has_ropes || given.largest < f64::INFINITY {
             for (links, row) in self.links.iter().zip(&mut *rows) {
-                let within = |lane: usize| system.within_limits(links[lane] as usize, row.gives.impulse.extract(lane));
-                row.gives.impulse = Four::from(std::array::from_fn(within)).select(row.acts, Four::ZERO);
+                let within = |lane: usize| {
+                    given.within_limits(links[lane] as usize, row.impulse.extract(lane), values.pulled(links[lane]))
+                };
+                row.impulse = Four::from(std::array::from_fn(within)).select(row.acts, Four::ZERO);
             }
         }
-        Found { worst, shares: Some(self.add_up(error, rows)) }
+        let shares = self.add_up(error, rows);
+        self.apply(values, rows, shares, taken);
     }
 
     /// Directions and errors; the largest of what it may be [-]. What nothing can move does nothing.
-    fn measure(&self, system: &System<'_>, error: &impl LinkError, rows: &mut [Row]) -> f64 {
-        let at = |k: usize| Four::gather_vectors(system.y, self.particles[k]);
-        let weight = |k: usize| Four::gather(system.w, self.particles[k]);
+    fn measure(&self, given: &Given<'_>, values: &impl Values, error: &impl LinkError, rows: &mut [Row]) -> f64 {
+        let at = |k: usize| values.gather(self.particles[k]);
+        let weight = |k: usize| Four::gather(given.w, self.particles[k]);
         let (mut worst, mut here, harder) = (Four::ZERO, at(0), Four::splat(1.0 + SOFT));
-        rows[0].gives.weight = weight(0);
+        rows[0].weight = weight(0);
         for (k, &links) in self.links.iter().enumerate() {
             let (there, next) = (at(k + 1), weight(k + 1));
-            rows[k + 1].gives.weight = next;
+            rows[k + 1].weight = next;
             let row = &mut rows[k];
-            (row.direction, row.error) = system.error(links, [&here, &there], self.forward[k], error);
-            row.diagonal = harder * (row.gives.weight + next) + system.softness::<Four>(links);
+            (row.direction, row.error) = error.of(links, &here, &there, self.forward[k]);
+            row.diagonal = harder * (row.weight + next);
+            if given.softening > 0.0 {
+                let softness = given.softness::<Four>(links);
+                row.error -= softness * Four::from(links.map(|link| values.pulled(link)));
+                row.diagonal += softness;
+            }
             let mut acts = (self.is_link[k] * row.diagonal).simd_gt(Four::ZERO);
             if self.has_ropes {
-                acts = acts & !self.are_slack(system, k, row.error);
+                acts = acts & !self.are_slack(given, values, k, row.error);
             }
             row.keep(acts);
-            worst = worst.simd_max(row.error.simd_abs() / Four::gather(system.allowed, links));
+            worst = worst.simd_max(row.error.simd_abs() / Four::gather(given.allowed, links));
             here = there;
         }
         worst.simd_horizontal_max()
@@ -150,35 +168,34 @@ impl Batch {
         let (mut lower, mut above, mut last) = (zero, zero, zero);
         for k in 0..links {
             let (row, next) = (&rows[k], &rows[k + 1]);
-            let right = if k + 1 == links { zero } else { -(next.gives.weight * row.direction.dot(&next.direction)) };
+            let right = if k + 1 == links { zero } else { -(next.weight * row.direction.dot(&next.direction)) };
             let row = &mut rows[k];
             let inverse = (Four::ONE / (row.diagonal - lower * above)).select(row.acts, zero);
             last = (row.error - lower * last) * inverse;
             above = right * inverse;
-            (row.upper, row.gives.impulse) = (above, last);
+            (row.upper, row.impulse) = (above, last);
             lower = right;
         }
         for row in rows[..links].iter_mut().rev() {
-            last = row.gives.impulse - row.upper * last;
-            row.gives.impulse = last;
+            last = row.impulse - row.upper * last;
+            row.impulse = last;
         }
     }
 
     /// Of links at a place, which do nothing at such errors.
-    fn are_slack(&self, system: &System<'_>, k: usize, errors: Four) -> Mask {
+    fn are_slack(&self, given: &Given<'_>, values: &impl Values, k: usize, errors: Four) -> Mask {
         let is_slack = |lane: usize| {
-            let link = self.links[k][lane] as usize;
-            f64::from(u8::from(system.is_slack(link, errors.extract(lane), system.pulls[link])))
+            let link = self.links[k][lane];
+            f64::from(u8::from(given.is_slack(link as usize, errors.extract(lane), values.pulled(link))))
         };
         Four::from(std::array::from_fn(is_slack)).simd_gt(Four::ZERO)
     }
 
     /// Ropes that would push do nothing. Whether there were some.
-    fn let_go(&self, system: &System<'_>, rows: &mut [Row]) -> bool {
+    fn let_go(&self, given: &Given<'_>, values: &impl Values, rows: &mut [Row]) -> bool {
         let mut any = false;
         for (k, row) in rows[..self.links.len()].iter_mut().enumerate() {
-            let pushes =
-                row.acts & row.gives.impulse.simd_lt(Four::ZERO) & self.are_slack(system, k, row.gives.impulse);
+            let pushes = row.acts & row.impulse.simd_lt(Four::ZERO) & self.are_slack(given, values, k, row.impulse);
             if pushes.any() {
                 row.keep(row.acts & !pushes);
                 any = true;
@@ -193,42 +210,31 @@ impl Batch {
         let (mut before, mut too_far) = (Vector3::repeat(Four::ZERO), Four::ONE);
         let end = self.links.len();
         for (k, row) in rows.iter_mut().enumerate() {
-            let own = if k < end { row.direction * row.gives.impulse } else { Vector3::repeat(Four::ZERO) };
-            row.gives.sum = own - before;
-            let far = row.gives.weight / error.reach::<Four>(self.links[k.min(end - 1)]);
-            too_far = too_far.simd_max(far * far * row.gives.sum.norm_squared());
+            let own = if k < end { row.direction * row.impulse } else { Vector3::repeat(Four::ZERO) };
+            row.sum = own - before;
+            let far = row.weight / error.reach::<Four>(self.links[k.min(end - 1)]);
+            too_far = too_far.simd_max(far * far * row.sum.norm_squared());
             before = own;
         }
         Four::ONE / too_far.simd_sqrt()
     }
 
-    /// Gives particles what was found.
-    pub fn apply<'a>(
-        &self,
-        system: &mut System<'_>,
-        gives: impl Iterator<Item = &'a Gives> + Clone,
-        found: &Found,
-        swept: &mut Swept,
-    ) {
-        swept.worst = swept.worst.max(found.worst);
-        let Some(shares) = found.shares else { return };
-        swept.corrections += 1;
-        for (links, gives) in self.links.iter().zip(gives.clone()) {
-            let impulse = shares * gives.impulse;
-            for (lane, &link) in links.iter().enumerate() {
-                system.pulls[link as usize] += impulse.extract(lane);
-            }
+    /// Gives particles their share of what was found, and notes what those get that are held.
+    fn apply(&self, values: &impl Values, rows: &[Row], shares: Four, taken: &mut Vec<(u32, Vector3<f64>)>) {
+        for (links, row) in self.links.iter().zip(rows) {
+            let impulse = shares * row.impulse;
+            links.iter().enumerate().for_each(|(lane, &link)| values.pull(link, impulse.extract(lane)));
         }
-        for (particles, gives) in self.particles.iter().zip(gives) {
-            let sum = gives.sum * shares;
-            let change = sum * gives.weight;
+        for (particles, row) in self.particles.iter().zip(rows) {
+            let sum = row.sum * shares;
+            let change = sum * row.weight;
+            let all_move = row.weight.simd_gt(Four::ZERO).all();
             for (lane, &particle) in particles.iter().enumerate() {
-                system.y[particle as usize] += change.map(|x| x.extract(lane));
-            }
-            if gives.weight.simd_le(Four::ZERO).any() {
-                let is_held = |(lane, _): &(usize, _)| gives.weight.extract(*lane) == 0.0;
-                for (lane, &particle) in particles.iter().enumerate().filter(is_held) {
-                    system.taken[particle as usize] += sum.map(|x| x.extract(lane));
+                let of_lane = |vector: &Vector3<Four>| vector.map(|x| x.extract(lane));
+                if all_move || row.weight.extract(lane) > 0.0 {
+                    values.add(particle, &of_lane(&change));
+                } else {
+                    taken.push((particle, of_lane(&sum)));
                 }
             }
         }
@@ -243,6 +249,7 @@ mod tests {
     use crate::{
         links::Links,
         paths::{Paths, take_apart},
+        solvers::System,
     };
 
     type V3 = Vector3<f64>;
@@ -266,23 +273,15 @@ mod tests {
         let stir =
             |x: V3, k: usize| x + 0.05 * V3::new((k as f64).sin(), (3.0 * k as f64).cos(), (5.0 * k as f64).sin());
         let begin: Vec<V3> = net.positions.iter().enumerate().map(|(k, x)| stir(*x, k)).collect();
-        let given: Vec<f64> = (0..ends.len()).map(|link| 0.01 * link as f64).collect();
+        let before: Vec<f64> = (0..ends.len()).map(|link| 0.01 * link as f64).collect();
 
         let paths = Paths::new(&net, |k| held.contains(&k));
         let (links, allowed, mut memory) = (Links::new(&net), vec![1e-9; ends.len()], paths.memory());
         for _ in 0..2 {
-            let (mut y, mut taken, mut pulls) = (begin.clone(), vec![V3::zeros(); begin.len()], given.clone());
-            let mut system = System {
-                y: &mut y,
-                w: &w,
-                taken: &mut taken,
-                links: &links,
-                allowed: &allowed,
-                pulls: &mut pulls,
-                softening: 2.0,
-                largest: f64::INFINITY,
-                leave: 0.0,
-            };
+            let (mut y, mut taken, mut pulls) = (begin.clone(), vec![V3::zeros(); begin.len()], before.clone());
+            let (links, allowed) = (&links, &allowed);
+            let given = Given { w: &w, links, allowed, softening: 2.0, largest: f64::INFINITY, leave: 0.0 };
+            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, given };
             paths.sweep(&mut system, &links.lengths(), &mut memory);
             for (row, first) in &rows {
                 let n = row.len();
@@ -290,7 +289,7 @@ mod tests {
                 let way = |k: usize| (begin[particle(k + 1)] - begin[particle(k)]).normalize();
                 let e = DVector::from_fn(n, |k, _| {
                     let length = (begin[particle(k + 1)] - begin[particle(k)]).norm();
-                    length - net.links[row.start + k].rest_length - 2.0 * 0.01 * given[row.start + k]
+                    length - net.links[row.start + k].rest_length - 2.0 * 0.01 * before[row.start + k]
                 });
                 let a = DMatrix::from_fn(n, n, |k, l| match k.abs_diff(l) {
                     0 => (1.0 + SOFT) * (w[particle(k)] + w[particle(k + 1)]) + 2.0 * 0.01,
@@ -309,7 +308,7 @@ mod tests {
                     assert!((taken[k] - expected).norm() < 1e-13, "particle {k}");
                 }
                 for k in 0..n {
-                    assert!((pulls[row.start + k] - given[row.start + k] - impulses[k]).abs() < 1e-13);
+                    assert!((pulls[row.start + k] - before[row.start + k] - impulses[k]).abs() < 1e-13);
                 }
             }
         }

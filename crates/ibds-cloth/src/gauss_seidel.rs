@@ -50,7 +50,7 @@ impl Memory {
                     return counts;
                 }
                 let swept = self.sweep(system, error, with);
-                system.leave = 1.0;
+                system.given.leave = 1.0;
                 counts.add(&swept);
                 let is_looked_at_anew = round == 1 || !with.kept_directions;
                 if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {
@@ -86,7 +86,7 @@ impl Memory {
                 let n = self.directions[link];
                 (n, error.along(link, &n, x, y) - system.softness::<f64>(link) * system.pulls[link])
             } else {
-                system.error(link, [x, y], 1.0, error)
+                system.error(link, [x, y], error)
             };
             let of_allowed = if system.is_slack(link, e, system.pulls[link]) { 0.0 } else { e.abs() / allowed };
             swept.worst = swept.worst.max(of_allowed);

@@ -49,6 +49,12 @@ impl Lanes for Four {
     #[inline]
     fn gather_vectors(of: &[V3], which: [u32; LANES]) -> Vector3<Self> {
         let [a, b, c, d] = which.map(|k| &of[k as usize]);
-        Vector3::new([a.x, b.x, c.x, d.x].into(), [a.y, b.y, c.y, d.y].into(), [a.z, b.z, c.z, d.z].into())
+        four_vectors(*a, *b, *c, *d)
     }
+}
+
+/// Vectors side by side.
+#[inline]
+pub(crate) fn four_vectors(a: V3, b: V3, c: V3, d: V3) -> Vector3<Four> {
+    Vector3::new([a.x, b.x, c.x, d.x].into(), [a.y, b.y, c.y, d.y].into(), [a.z, b.z, c.z, d.z].into())
 }

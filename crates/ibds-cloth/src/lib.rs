@@ -53,6 +53,7 @@ mod paths;
 mod solvers;
 mod state;
 mod step;
+mod values;
 
 use std::{
     any::Any,

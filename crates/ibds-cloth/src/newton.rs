@@ -142,7 +142,7 @@ impl Equations {
         self.diagonal.clear();
         let (mut worst, mut sum): (f64, f64) = (0.0, 0.0);
         for (link, ends) in system.links.of_net().iter().enumerate() {
-            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), 1.0, error);
+            let (n, e) = system.error(link, ends.map(|k| &system.y[k as usize]), error);
             let w: f64 = ends.iter().map(|k| system.w[*k as usize]).sum();
             let own = (1.0 + self.soft) * w + system.softness::<f64>(link);
             let is_slack = system.is_slack(link, e, system.pulls[link]);
@@ -211,7 +211,7 @@ impl Equations {
     /// Gives particles so much of their impulses that links do not turn too far for directions to hold and errors fall. Whether they do.
     fn apply(&mut self, system: &mut System<'_>, error: &impl LinkError, impulses: &mut [f64]) -> bool {
         for (link, impulse) in impulses.iter_mut().enumerate() {
-            *impulse = system.within_limits(link, *impulse);
+            *impulse = system.within_limits(link, *impulse, system.pulls[link]);
         }
         let mut share = 1.0 / self.add_up(system, error, impulses);
         let mut is_first = true;

@@ -12,29 +12,29 @@
 //!
 //! The graph is taken apart once, into paths that go as straight on as they can. Paths that share no particle that moves do not
 //! matter to each other, and four of them are solved side by side: each has to wait for its own divisions only. All that do not
-//! matter to each other are a group, a colour of the graph, and large groups are solved on all threads: what each gives is
-//! added up in one order, so that results are the same for any number of them.
+//! matter to each other are a group, a colour of the graph, and large groups are swept by all threads, with the same results as by one:
+//! they share only particles that are held, and what those get is added up in the order of paths.
 
 use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
 use crate::{
-    batch::{Batch, Found, Gives, Row},
+    batch::{Batch, Scratch},
     lanes::LANES,
     link_error::LinkError,
     links::AtParticles,
     net::{LinkKind, Net},
     solvers::{Swept, System},
+    values::{Own, Shared},
 };
 
 /// A path goes on only where it turns by less than this cosine says [-].
 const STRAIGHT: f64 = 0.8;
 
-/// Links of a group from which on other threads cost nothing: what they find, a good half of the work, has to be kept until it is added up,
-/// which is out of the cache then. Two cores take 1.3 times the time of one for groups of 40,000 links, and as long as one for 90,000 and
-/// for 160,000.
-const PARALLEL: usize = 90_000;
+/// Links of a group from which on all threads work on it. Two cores take as long as one for groups of 10,000 to 20,000 links, 0.7 of that for
+/// 40,000, 0.62 for 96,000, where one takes 9 ns a link.
+const PARALLEL: usize = 20_000;
 
 /// A path that is none.
 const NONE: u32 = u32::MAX;
@@ -89,41 +89,39 @@ impl Paths {
         Self { groups: groups.into_iter().map(of_paths).collect() }
     }
 
+    /// Whether there is a group that all threads work on.
+    pub fn are_for_all_threads(&self) -> bool {
+        self.groups.iter().any(|group| group.parallel)
+    }
+
     /// Memory to sweep with.
     pub fn memory(&self) -> Memory {
         let longest = self.groups.iter().flat_map(|group| &group.batches).map(|batch| batch.links.len()).max();
-        let at_once = self.groups.iter().filter(|group| group.parallel).map(|group| group.batches.len()).max();
-        let rows = vec![Row::new(); longest.unwrap_or(0) + 1];
-        let known = Known { found: Found::default(), gives: vec![] };
-        let threads = if at_once.is_some() { rayon::current_num_threads() } else { 1 };
-        Memory { rows: vec![rows; threads], known: vec![known; at_once.unwrap_or(0)] }
+        let threads = if self.are_for_all_threads() { rayon::current_num_threads() } else { 1 };
+        Memory { scratches: vec![Scratch::new(longest.unwrap_or(0)); threads] }
     }
 
     /// All of them once, but for those of which no link is off by more than is left alone.
     pub fn sweep(&self, system: &mut System<'_>, error: &impl LinkError, memory: &mut Memory) -> Swept {
         let mut swept = Swept::default();
+        let System { y, taken, pulls, given } = system;
+        let scratches = &mut memory.scratches;
         for Group { batches, parallel } in &self.groups {
-            let Memory { rows, known } = memory;
-            if *parallel && rayon::current_num_threads() > 1 {
-                let (before, part) = (&*system, batches.len().div_ceil(rows.len()));
-                let parts = batches.par_chunks(part).zip(known.par_chunks_mut(part)).zip(rows);
-                parts.for_each(|((batches, known), rows)| {
-                    for (batch, Known { found, gives }) in batches.iter().zip(known) {
-                        *found = batch.find(before, error, rows);
-                        gives.clear();
-                        if found.shares.is_some() {
-                            gives.extend(rows[..batch.particles.len()].iter().map(|row| row.gives.clone()));
-                        }
-                    }
+            if *parallel {
+                let values = Shared::new(y, pulls);
+                let part = batches.len().div_ceil(scratches.len());
+                let parts = batches.par_chunks(part).zip(&mut *scratches);
+                parts.for_each(|(batches, scratch)| {
+                    batches.iter().for_each(|batch| batch.sweep(given, &values, error, scratch));
                 });
-                for (batch, Known { found, gives }) in batches.iter().zip(&*known) {
-                    batch.apply(system, gives.iter(), found, &mut swept);
-                }
             } else {
-                for batch in batches {
-                    let found = batch.find(system, error, &mut rows[0]);
-                    batch.apply(system, rows[0].iter().map(|row| &row.gives), &found, &mut swept);
-                }
+                let values = Own::new(y, pulls);
+                batches.iter().for_each(|batch| batch.sweep(given, &values, error, &mut scratches[0]));
+            }
+            // In the order of batches, whichever thread swept them.
+            for Scratch { taken: sums, swept: own, .. } in &mut *scratches {
+                sums.drain(..).for_each(|(particle, sum)| taken[particle as usize] += sum);
+                swept.join(&std::mem::take(own));
             }
         }
         swept
@@ -190,35 +188,61 @@ fn straight_on(
     candidates.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, link, next)| (link, next))
 }
 
-/// What sweeps work in: rows for each thread, and what is known of each batch that is solved at once.
+/// What sweeps work in, for each thread.
 #[derive(Default)]
 pub(crate) struct Memory {
-    rows: Vec<Vec<Row>>,
-    known: Vec<Known>,
-}
-
-/// What was found of a batch, and by place along the paths.
-#[derive(Clone)]
-struct Known {
-    found: Found,
-    gives: Vec<Gives>,
+    scratches: Vec<Scratch>,
 }
 
 #[cfg(test)]
 mod tests {
-    use nalgebra::SimdValue;
+    use nalgebra::{SimdValue, Vector3};
 
     use super::*;
+    use crate::{links::Links, solvers::Given};
 
-    /// Threads have work from where the tests of `physics.rs` try them: on groups of 309 x 310 links.
+    /// Threads have work from where the tests of `physics.rs` try them: on groups of 159 x 160 links.
     #[test]
     fn large_groups_are_for_all_threads() {
         let number = |k: u32| f64::from(k);
-        let positions: Vec<[f64; 3]> = (0..310 * 310).map(|k| [number(k % 310), number(k / 310), 0.0]).collect();
-        let rows = (0..310_u32).flat_map(|row| (1..310).map(move |k| [310 * row + k - 1, 310 * row + k]));
+        let positions: Vec<[f64; 3]> = (0..160 * 160).map(|k| [number(k % 160), number(k / 160), 0.0]).collect();
+        let rows = (0..160_u32).flat_map(|row| (1..160).map(move |k| [160 * row + k - 1, 160 * row + k]));
         let net = Net::new(&positions, &vec![1.0; positions.len()]).unwrap().bars(rows).unwrap();
         let paths = Paths::new(&net, |_| false);
-        assert!(paths.groups.iter().all(|group| group.parallel && group.batches.len() == 310_usize.div_ceil(LANES)));
+        assert!(paths.groups.iter().all(|group| group.parallel && group.batches.len() == 160_usize.div_ceil(LANES)));
+    }
+
+    /// What rows that meet in a particle that is held give it is the same to the bit, whichever threads sweep them.
+    #[test]
+    fn what_is_held_is_given_the_same_by_any_number_of_threads() {
+        let (rows, links) = (44, 500);
+        let place = |row: u32, k: u32| {
+            let (angle, far) = (f64::from(row), 0.01 * f64::from(k));
+            [far * angle.cos(), far * angle.sin(), 1e-4 * f64::from(k * row).sin()]
+        };
+        let places: Vec<[f64; 3]> =
+            [[0.0; 3]].into_iter().chain((0..rows).flat_map(|row| (1..=links).map(move |k| place(row, k)))).collect();
+        let particle = move |row: u32, k: u32| if k == 0 { 0 } else { row * links + k };
+        let ends = (0..rows).flat_map(|row| (0..links).map(move |k| [particle(row, k), particle(row, k + 1)]));
+        let net = Net::new(&places, &vec![1.0; places.len()]).unwrap().bars(ends).unwrap();
+        let (paths, links) = (Paths::new(&net, |k| k == 0), Links::new(&net));
+        assert!(paths.groups.len() == 1 && paths.are_for_all_threads());
+        let w: Vec<f64> = (0..places.len()).map(|k| if k == 0 { 0.0 } else { 1.0 }).collect();
+        let allowed = vec![1e-9; links.len()];
+        let given =
+            Given { w: &w, links: &links, allowed: &allowed, softening: 0.0, largest: f64::INFINITY, leave: 0.0 };
+        let taken_by = |threads: usize| {
+            let (mut y, mut pulls) = (net.positions.clone(), vec![0.0; links.len()]);
+            y.iter_mut().enumerate().for_each(|(k, y)| y.z += 1e-3 * (k as f64).sin());
+            let mut taken = vec![Vector3::zeros(); y.len()];
+            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, given };
+            rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+                paths.sweep(&mut system, &links.lengths(), &mut paths.memory());
+            });
+            (taken[0], y)
+        };
+        let alone = taken_by(1);
+        assert!(alone.0.norm() > 0.0 && [2, 3, 7].into_iter().all(|threads| taken_by(threads) == alone));
     }
 
     /// Each link is in one path, between the particles that it joins; paths side by side share none that moves.

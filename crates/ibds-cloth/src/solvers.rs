@@ -1,6 +1,6 @@
 //! A loop: sweeps over all links until none is off by more than it may be.
 
-use std::time::Instant;
+use std::{ops::Deref, time::Instant};
 
 use nalgebra::Vector3;
 use partita_contact::Pushes;
@@ -20,15 +20,21 @@ type V3 = Vector3<f64>;
 /// Values of particles that links bring together: predicted places `[m]`, or velocities `[m/s]`.
 pub(crate) struct System<'a> {
     pub y: &'a mut [V3],
-    /// Inverse masses, 0 for what is held `[1/kg]`.
-    pub w: &'a [f64],
     /// What links gave to particles that are held: impulses, times the step in the loop of places.
     pub taken: &'a mut [V3],
+    /// What each link gave so far: impulses, times the step in the loop of places.
+    pub pulls: &'a mut [f64],
+    pub given: Given<'a>,
+}
+
+/// What stays as it is while a system is swept.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// Inverse masses, 0 for what is held `[1/kg]`.
+    pub w: &'a [f64],
     pub links: &'a Links,
     /// Error that each link may have, in the unit of `y`.
     pub allowed: &'a [f64],
-    /// What each link gave so far: impulses, times the step in the loop of places.
-    pub pulls: &'a mut [f64],
     /// What makes of a link's compliance how much farther apart it lets its particles be by what it gave: 1/h², or 0 in the loop of
     /// velocities, and if none gives way `[1/s²]`.
     pub softening: f64,
@@ -39,7 +45,7 @@ pub(crate) struct System<'a> {
     pub leave: f64,
 }
 
-impl System<'_> {
+impl Given<'_> {
     /// Whether a link does nothing at such an error, where it has given so much: a rope that gives way takes back what it gave too much.
     pub fn is_slack(&self, link: usize, error: f64, pulled: f64) -> bool {
         self.links.is_slack(link, error) && !(pulled > 0.0 && self.links.compliance[link] > 0.0)
@@ -59,27 +65,33 @@ impl System<'_> {
         self.links.ends[link].iter().any(|&k| self.w[k as usize] > 0.0) || self.softness::<f64>(link) > 0.0
     }
 
-    /// The direction of a link, and how much too far apart its values are for what it pulls; from its first particle to its second, or
-    /// backward with -1.
+    /// What a link that pulled with so much may give at once: no more than the limit, and of ropes no push.
+    pub fn within_limits(&self, link: usize, pull: f64, pulled: f64) -> f64 {
+        let least = if self.links.is_rope(link) { -pulled } else { f64::NEG_INFINITY };
+        pull.clamp(-self.largest, self.largest).max(least)
+    }
+}
+
+impl<'a> Deref for System<'a> {
+    type Target = Given<'a>;
+
+    fn deref(&self) -> &Given<'a> {
+        &self.given
+    }
+}
+
+impl System<'_> {
+    /// The direction of a link, and how much too far apart its values are for what it pulls.
     #[inline]
-    pub fn error<T: Lanes>(
-        &self,
-        link: T::Which,
-        [first, second]: [&Vector3<T>; 2],
-        forward: T,
-        error: &impl LinkError,
-    ) -> (Vector3<T>, T) {
-        let (n, e) = error.of(link, first, second, forward);
-        if self.softening == 0.0 {
-            return (n, e);
-        }
-        (n, e - self.softness::<T>(link) * T::gather(self.pulls, link))
+    pub fn error(&self, link: usize, [first, second]: [&V3; 2], error: &impl LinkError) -> (V3, f64) {
+        let (n, e) = error.of(link, first, second, 1.0);
+        if self.softening == 0.0 { (n, e) } else { (n, e - self.softness::<f64>(link) * self.pulls[link]) }
     }
 
     /// The largest error of all links that are asked for, of what it may be [-].
     pub fn worst(&self, error: &impl LinkError, is_asked: impl Fn(usize) -> bool) -> f64 {
         let of_allowed = |link: usize| {
-            let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), 1.0, error).1;
+            let e = self.error(link, self.links.ends[link].map(|k| &self.y[k as usize]), error).1;
             if self.is_slack(link, e, self.pulls[link]) { 0.0 } else { e.abs() / self.allowed[link] }
         };
         (0..self.links.len()).filter(|link| is_asked(*link)).map(of_allowed).fold(0.0, f64::max)
@@ -90,7 +102,7 @@ impl System<'_> {
         let mut swept = Swept::default();
         for link in self.links.struts() {
             let [i, j] = self.links.ends[link].map(|k| k as usize);
-            let (n, e) = self.error(link, [&self.y[i], &self.y[j]], 1.0, error);
+            let (n, e) = self.error(link, [&self.y[i], &self.y[j]], error);
             let does_nothing = self.is_slack(link, e, 0.0) || !self.can_move(link);
             let of_allowed = if does_nothing { 0.0 } else { e.abs() / self.allowed[link] };
             swept.worst = swept.worst.max(of_allowed);
@@ -102,15 +114,9 @@ impl System<'_> {
         swept
     }
 
-    /// What a link may give at once: no more than the limit, and of ropes no push.
-    pub fn within_limits(&self, link: usize, pull: f64) -> f64 {
-        let least = if self.links.is_rope(link) { -self.pulls[link] } else { f64::NEG_INFINITY };
-        pull.clamp(-self.largest, self.largest).max(least)
-    }
-
     /// A link pulls at both its particles, along the direction from the first to the second, as far as it may at once.
     pub fn pull(&mut self, link: usize, pull: f64, n: &V3) {
-        let pull = self.within_limits(link, pull);
+        let pull = self.within_limits(link, pull, self.pulls[link]);
         let impulse = pull * n;
         self.pulls[link] += pull;
         let [i, j] = self.links.ends[link].map(|k| k as usize);
@@ -138,7 +144,7 @@ pub(crate) struct Meeting<'a> {
 impl Meeting<'_> {
     /// All contacts once. By how much that moved something at most.
     pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
-        self.pushes.sweep(system.y, system.w)
+        self.pushes.sweep(system.y, system.given.w)
     }
 }
 
@@ -170,7 +176,7 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    fn join(&mut self, other: &Self) {
+    pub fn join(&mut self, other: &Self) {
         self.worst = self.worst.max(other.worst);
         self.visits += other.visits;
         self.corrections += other.corrections;
@@ -244,7 +250,10 @@ impl Solvers {
     ) -> Ended {
         let counts = match solver {
             Solver::Paths | Solver::Newton | Solver::Auto => {
-                return self.correct_paths(system, error, meeting, solver, (limit, is_last));
+                let are_many = self.paths.are_for_all_threads();
+                let correct = || self.correct_paths(system, error, meeting, solver, (limit, is_last));
+                // Threads that are called for each group of paths from outside fall asleep in between.
+                return if are_many { rayon::scope(|_| correct()) } else { correct() };
             }
             Solver::GaussSeidel(with) if with.anticipation => {
                 self.anticipation.correct(system, error, &mut meeting, with, limit)
@@ -275,7 +284,7 @@ impl Solvers {
         self.newton.begin();
         let is_whole = limit.until.is_none() && system.largest == f64::INFINITY;
         let may = solver != Solver::Paths && links > 0.0 && is_whole;
-        system.leave = 0.0;
+        system.given.leave = 0.0;
         while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             let mut swept = system.sweep_struts(error);
@@ -285,7 +294,7 @@ impl Solvers {
             spent = if is_due { 0.0 } else { spent + links };
             counts.newton_steps += step.as_ref().map_or(0, |step| step.corrections);
             swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.memory)));
-            system.leave = 1.0;
+            system.given.leave = 1.0;
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
             if is_right && moved <= meeting.enough {

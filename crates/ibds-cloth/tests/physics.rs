@@ -399,21 +399,28 @@ fn a_hub_of_thousands_is_swept() {
     }
 }
 
-/// Groups of paths that all threads work on give the same bits for any number of them.
+/// Groups of paths that all threads sweep give the same bits for any number of them, also what they take from particles that are held, and
+/// where a net was made among others than it is swept by.
 #[test]
 fn threads_do_not_matter() {
-    let run = |threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            let mut cloth = IbdsCloth::new("sheet", sheet(310)).unwrap();
-            cloth.pin(&[0, 309]).unwrap();
-            let mut cloth = cloth.gravity([0.0, 0.0, -G]).max_iterations(5).solver(Solver::Paths);
-            (0..2).for_each(|_| drop(step(&mut cloth, 0.01)));
-            (cloth.positions().to_vec(), cloth.velocities().to_vec())
-        })
+    let n = 160;
+    let pool = |threads: usize| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let run = |made_by: usize, swept_by: usize| {
+        let mut cloth = pool(made_by).install(|| {
+            let mut cloth = IbdsCloth::new("sheet", sheet(n)).unwrap();
+            cloth.pin(&[0, n - 1, n * n / 2 + n / 2]).unwrap();
+            cloth.gravity([0.0, 0.0, -G]).max_iterations(5).solver(Solver::Paths)
+        });
+        cloth.follow(vec![Guide::Attachment { own: cloth.particle(n / 2) }]).unwrap();
+        let still: Arc<[HandleState]> = [HandleState::point(cloth.positions()[n as usize / 2], V3::zeros())].into();
+        let motion = Motion { begin: still.clone(), end: still };
+        let inputs = Inputs { motions: vec![Some(motion)], ..Inputs::default() };
+        let step = || cloth.step(0.01, &inputs).unwrap().reactions;
+        let reactions: Vec<_> = pool(swept_by).install(|| std::iter::repeat_with(step).take(2).collect());
+        (reactions, cloth.positions().to_vec(), cloth.velocities().to_vec())
     };
-    let alone = run(1);
-    assert!([2, 3, 7].into_iter().all(|threads| run(threads) == alone));
+    let alone = run(1, 1);
+    assert!([(2, 2), (3, 3), (7, 7), (1, 3), (7, 2)].into_iter().all(|(made, swept)| run(made, swept) == alone));
 }
 
 /// Newton's method gives nothing where nothing can be moved: a row between two attachments that are farther apart than it is long, though
