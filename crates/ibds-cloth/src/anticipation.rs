@@ -70,7 +70,7 @@ impl Memory {
             for round in 1.. {
                 let swept =
                     if with.skipping { self.sweep::<true>(system, with) } else { self.sweep::<false>(system, with) };
-                system.given.leave = 1.0;
+                system.fixed.leave = 1.0;
                 counts.add(&swept);
                 corrections += swept.corrections;
                 if swept.corrections == 0 || !with.kept_directions || round == E::KEPT || limit.is_reached(&counts) {

@@ -7,7 +7,7 @@ use crate::{
     link_error::LinkError,
     net::{LinkKind, Net},
     paths::Path,
-    solvers::{Given, Swept},
+    solvers::{Fixed, Swept},
     values::Values,
 };
 
@@ -107,25 +107,25 @@ impl Batch {
     }
 
     /// Corrects all links at once, if one is off by more than is left alone.
-    pub fn sweep(&self, given: &Given<'_>, values: &impl Values, error: &impl LinkError, scratch: &mut Scratch) {
+    pub fn sweep(&self, fixed: &Fixed<'_>, values: &impl Values, error: &impl LinkError, scratch: &mut Scratch) {
         let Scratch { rows, taken, swept } = scratch;
         let rows = &mut rows[..=self.links.len()];
-        let worst = self.measure(given, values, error, rows);
+        let worst = self.measure(fixed, values, error, rows);
         swept.worst = swept.worst.max(worst);
-        if worst <= given.leave {
+        if worst <= fixed.leave {
             return;
         }
         swept.corrections += 1;
         for _ in 0..SLACK {
             self.eliminate(rows);
-            if !(self.has_ropes && self.let_go(given, values, rows)) {
+            if !(self.has_ropes && self.let_go(fixed, values, rows)) {
                 break;
             }
         }
-        if self.has_ropes || given.largest < f64::INFINITY {
+        if self.has_ropes || fixed.largest < f64::INFINITY {
             for (links, row) in self.links.iter().zip(&mut *rows) {
                 let within = |lane: usize| {
-                    given.within_limits(links[lane] as usize, row.impulse.extract(lane), values.pulled(links[lane]))
+                    fixed.within_limits(links[lane] as usize, row.impulse.extract(lane), values.pulled(links[lane]))
                 };
                 row.impulse = Four::from(std::array::from_fn(within)).select(row.acts, Four::ZERO);
             }
@@ -135,9 +135,9 @@ impl Batch {
     }
 
     /// Directions and errors; the largest of what it may be [-]. What nothing can move does nothing.
-    fn measure(&self, given: &Given<'_>, values: &impl Values, error: &impl LinkError, rows: &mut [Row]) -> f64 {
+    fn measure(&self, fixed: &Fixed<'_>, values: &impl Values, error: &impl LinkError, rows: &mut [Row]) -> f64 {
         let at = |k: usize| values.gather(self.particles[k]);
-        let weight = |k: usize| Four::gather(given.w, self.particles[k]);
+        let weight = |k: usize| Four::gather(fixed.w, self.particles[k]);
         let (mut worst, mut here, harder) = (Four::ZERO, at(0), Four::splat(1.0 + SOFT));
         rows[0].weight = weight(0);
         for (k, &links) in self.links.iter().enumerate() {
@@ -146,17 +146,17 @@ impl Batch {
             let row = &mut rows[k];
             (row.direction, row.error) = error.of(links, &here, &there, self.forward[k]);
             row.diagonal = harder * (row.weight + next);
-            if given.softening > 0.0 {
-                let softness = given.softness::<Four>(links);
+            if fixed.softening > 0.0 {
+                let softness = fixed.softness::<Four>(links);
                 row.error -= softness * Four::from(links.map(|link| values.pulled(link)));
                 row.diagonal += softness;
             }
             let mut acts = (self.is_link[k] * row.diagonal).simd_gt(Four::ZERO);
             if self.has_ropes {
-                acts = acts & !self.are_slack(given, values, k, row.error);
+                acts = acts & !self.are_slack(fixed, values, k, row.error);
             }
             row.keep(acts);
-            worst = worst.simd_max(row.error.simd_abs() / Four::gather(given.allowed, links));
+            worst = worst.simd_max(row.error.simd_abs() / Four::gather(fixed.allowed, links));
             here = there;
         }
         worst.simd_horizontal_max()
@@ -183,19 +183,19 @@ impl Batch {
     }
 
     /// Of links at a place, which do nothing at such errors.
-    fn are_slack(&self, given: &Given<'_>, values: &impl Values, k: usize, errors: Four) -> Mask {
+    fn are_slack(&self, fixed: &Fixed<'_>, values: &impl Values, k: usize, errors: Four) -> Mask {
         let is_slack = |lane: usize| {
             let link = self.links[k][lane];
-            f64::from(u8::from(given.is_slack(link as usize, errors.extract(lane), values.pulled(link))))
+            f64::from(u8::from(fixed.is_slack(link as usize, errors.extract(lane), values.pulled(link))))
         };
         Four::from(std::array::from_fn(is_slack)).simd_gt(Four::ZERO)
     }
 
     /// Ropes that would push do nothing. Whether there were some.
-    fn let_go(&self, given: &Given<'_>, values: &impl Values, rows: &mut [Row]) -> bool {
+    fn let_go(&self, fixed: &Fixed<'_>, values: &impl Values, rows: &mut [Row]) -> bool {
         let mut any = false;
         for (k, row) in rows[..self.links.len()].iter_mut().enumerate() {
-            let pushes = row.acts & row.impulse.simd_lt(Four::ZERO) & self.are_slack(given, values, k, row.impulse);
+            let pushes = row.acts & row.impulse.simd_lt(Four::ZERO) & self.are_slack(fixed, values, k, row.impulse);
             if pushes.any() {
                 row.keep(row.acts & !pushes);
                 any = true;
@@ -223,7 +223,7 @@ impl Batch {
     fn apply(&self, values: &impl Values, rows: &[Row], shares: Four, taken: &mut Vec<(u32, Vector3<f64>)>) {
         for (links, row) in self.links.iter().zip(rows) {
             let impulse = shares * row.impulse;
-            links.iter().enumerate().for_each(|(lane, &link)| values.pull(link, impulse.extract(lane)));
+            links.iter().enumerate().for_each(|(lane, &link)| values.book(link, impulse.extract(lane)));
         }
         for (particles, row) in self.particles.iter().zip(rows) {
             let sum = row.sum * shares;
@@ -280,8 +280,8 @@ mod tests {
         for _ in 0..2 {
             let (mut y, mut taken, mut pulls) = (begin.clone(), vec![V3::zeros(); begin.len()], before.clone());
             let (links, allowed) = (&links, &allowed);
-            let given = Given { w: &w, links, allowed, softening: 2.0, largest: f64::INFINITY, leave: 0.0 };
-            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, given };
+            let fixed = Fixed { w: &w, links, allowed, softening: 2.0, largest: f64::INFINITY, leave: 0.0 };
+            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, fixed };
             paths.sweep(&mut system, &links.lengths(), &mut memory);
             for (row, first) in &rows {
                 let n = row.len();

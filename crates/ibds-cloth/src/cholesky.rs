@@ -124,8 +124,8 @@ impl Cholesky {
     }
 }
 
-/// About what factors take at least, without the work of finding them: as many numbers as links, and pairs of links that share a particle
-/// which moves. Infinity if those are more than memory should be spent on.
+/// What factors take at least, told without finding them, where no two links join the same particles: as many numbers as links, and pairs of
+/// links that share a particle which moves. Infinity if those are more than memory should be spent on.
 pub(crate) fn least_cost(ends: impl Iterator<Item = [u32; 2]> + Clone, is_held: &[bool]) -> f64 {
     let mut at = vec![0_usize; is_held.len()];
     ends.clone().flatten().for_each(|k| at[k as usize] += 1);

@@ -50,7 +50,7 @@ impl Memory {
                     return counts;
                 }
                 let swept = self.sweep(system, error, with);
-                system.given.leave = 1.0;
+                system.fixed.leave = 1.0;
                 counts.add(&swept);
                 let is_looked_at_anew = round == 1 || !with.kept_directions;
                 if swept.corrections == 0 && is_looked_at_anew && moved <= meeting.enough {

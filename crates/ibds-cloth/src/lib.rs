@@ -34,6 +34,7 @@
 //!   [`Net::springs`] between [`Net::interlaced`] particles. Balls that must not overlap are [`Net::struts`].
 //! - In parts of a step before the last, [`Solver::Paths`], and what is built on it, sweeps links once where that finds none off by more
 //!   than it may be.
+//! - Path by path, groups of 20,000 links and more are swept by rayon's current threads, with the same bits for any number of them.
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can
 //!   leave links longer than they may be, which the step's outcome says.

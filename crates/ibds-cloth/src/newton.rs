@@ -58,7 +58,7 @@ pub(crate) struct Newton {
     held: Vec<bool>,
     /// About what a step costs at least, in visits of links.
     least_cost: f64,
-    /// None until sweeps have cost as much as that; then none within if they would be too large.
+    /// None until a step might be due; then none within if they would be too large.
     factors: Option<Option<Cholesky>>,
     equations: Equations,
     impulses: Vec<f64>,

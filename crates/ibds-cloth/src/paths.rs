@@ -13,7 +13,7 @@
 //! The graph is taken apart once, into paths that go as straight on as they can. Paths that share no particle that moves do not
 //! matter to each other, and four of them are solved side by side: each has to wait for its own divisions only. All that do not
 //! matter to each other are a group, a colour of the graph, and large groups are swept by all threads, with the same results as by one:
-//! they share only particles that are held, and what those get is added up in the order of paths.
+//! they share only particles that are held, and what those get is added up in one order.
 
 use std::collections::VecDeque;
 
@@ -79,8 +79,9 @@ impl Paths {
         }
         let of_paths = |(_, mut paths): (_, Vec<Path>)| {
             paths.sort_by_key(|path| path.links.len());
-            let parallel = paths.iter().map(|path| path.links.len()).sum::<usize>() >= PARALLEL;
+            let is_large = paths.iter().map(|path| path.links.len()).sum::<usize>() >= PARALLEL;
             let mut batches: VecDeque<Batch> = paths.chunks(LANES).map(|paths| Batch::new(net, paths)).collect();
+            let parallel = is_large && batches.len() > 1;
             // Long and short ones by turns, so that parts of as many take threads as long.
             let by_turns =
                 (0..batches.len()).filter_map(|k| if k % 2 == 0 { batches.pop_back() } else { batches.pop_front() });
@@ -89,34 +90,36 @@ impl Paths {
         Self { groups: groups.into_iter().map(of_paths).collect() }
     }
 
-    /// Whether there is a group that all threads work on.
-    pub fn are_for_all_threads(&self) -> bool {
-        self.groups.iter().any(|group| group.parallel)
+    /// Whether there is a group that more than one thread works on.
+    pub fn use_threads(&self) -> bool {
+        rayon::current_num_threads() > 1 && self.groups.iter().any(|group| group.parallel)
     }
 
     /// Memory to sweep with.
     pub fn memory(&self) -> Memory {
         let longest = self.groups.iter().flat_map(|group| &group.batches).map(|batch| batch.links.len()).max();
-        let threads = if self.are_for_all_threads() { rayon::current_num_threads() } else { 1 };
-        Memory { scratches: vec![Scratch::new(longest.unwrap_or(0)); threads] }
+        Memory { scratches: vec![Scratch::new(longest.unwrap_or(0))] }
     }
 
     /// All of them once, but for those of which no link is off by more than is left alone.
     pub fn sweep(&self, system: &mut System<'_>, error: &impl LinkError, memory: &mut Memory) -> Swept {
         let mut swept = Swept::default();
-        let System { y, taken, pulls, given } = system;
-        let scratches = &mut memory.scratches;
+        let System { y, taken, pulls, fixed } = system;
+        let (scratches, threads) = (&mut memory.scratches, rayon::current_num_threads());
         for Group { batches, parallel } in &self.groups {
-            if *parallel {
+            if *parallel && threads > 1 {
                 let values = Shared::new(y, pulls);
-                let part = batches.len().div_ceil(scratches.len());
+                let part = batches.len().div_ceil(threads);
+                if scratches.len() < threads {
+                    scratches.resize(threads, scratches[0].clone());
+                }
                 let parts = batches.par_chunks(part).zip(&mut *scratches);
                 parts.for_each(|(batches, scratch)| {
-                    batches.iter().for_each(|batch| batch.sweep(given, &values, error, scratch));
+                    batches.iter().for_each(|batch| batch.sweep(fixed, &values, error, scratch));
                 });
             } else {
                 let values = Own::new(y, pulls);
-                batches.iter().for_each(|batch| batch.sweep(given, &values, error, &mut scratches[0]));
+                batches.iter().for_each(|batch| batch.sweep(fixed, &values, error, &mut scratches[0]));
             }
             // In the order of batches, whichever thread swept them.
             for Scratch { taken: sums, swept: own, .. } in &mut *scratches {
@@ -188,7 +191,7 @@ fn straight_on(
     candidates.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, link, next)| (link, next))
 }
 
-/// What sweeps work in, for each thread.
+/// What sweeps work in, for each thread that ever did.
 #[derive(Default)]
 pub(crate) struct Memory {
     scratches: Vec<Scratch>,
@@ -199,7 +202,7 @@ mod tests {
     use nalgebra::{SimdValue, Vector3};
 
     use super::*;
-    use crate::{links::Links, solvers::Given};
+    use crate::{links::Links, solvers::Fixed};
 
     /// Threads have work from where the tests of `physics.rs` try them: on groups of 159 x 160 links.
     #[test]
@@ -212,7 +215,7 @@ mod tests {
         assert!(paths.groups.iter().all(|group| group.parallel && group.batches.len() == 160_usize.div_ceil(LANES)));
     }
 
-    /// What rows that meet in a particle that is held give it is the same to the bit, whichever threads sweep them.
+    /// Rows of bars and ropes that give way, and meet in a particle that is held, give the same to the bit, whichever threads sweep them.
     #[test]
     fn what_is_held_is_given_the_same_by_any_number_of_threads() {
         let (rows, links) = (44, 500);
@@ -224,22 +227,27 @@ mod tests {
             [[0.0; 3]].into_iter().chain((0..rows).flat_map(|row| (1..=links).map(move |k| place(row, k)))).collect();
         let particle = move |row: u32, k: u32| if k == 0 { 0 } else { row * links + k };
         let ends = (0..rows).flat_map(|row| (0..links).map(move |k| [particle(row, k), particle(row, k + 1)]));
-        let net = Net::new(&places, &vec![1.0; places.len()]).unwrap().bars(ends).unwrap();
+        let (bars, ropes): (Vec<_>, Vec<_>) = ends.partition(|ends: &[u32; 2]| !ends[1].is_multiple_of(3));
+        let net = Net::new(&places, &vec![1.0; places.len()]).unwrap().bars(bars).unwrap().ropes(ropes).unwrap();
+        let net = net.compliance(0.1).unwrap();
         let (paths, links) = (Paths::new(&net, |k| k == 0), Links::new(&net));
-        assert!(paths.groups.len() == 1 && paths.are_for_all_threads());
+        assert!(paths.groups.len() == 1 && paths.groups[0].parallel);
         let w: Vec<f64> = (0..places.len()).map(|k| if k == 0 { 0.0 } else { 1.0 }).collect();
         let allowed = vec![1e-9; links.len()];
-        let given =
-            Given { w: &w, links: &links, allowed: &allowed, softening: 0.0, largest: f64::INFINITY, leave: 0.0 };
+        let fixed =
+            Fixed { w: &w, links: &links, allowed: &allowed, softening: 1.0, largest: f64::INFINITY, leave: 0.0 };
         let taken_by = |threads: usize| {
             let (mut y, mut pulls) = (net.positions.clone(), vec![0.0; links.len()]);
             y.iter_mut().enumerate().for_each(|(k, y)| y.z += 1e-3 * (k as f64).sin());
             let mut taken = vec![Vector3::zeros(); y.len()];
-            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, given };
+            let mut system = System { y: &mut y, taken: &mut taken, pulls: &mut pulls, fixed };
             rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
-                paths.sweep(&mut system, &links.lengths(), &mut paths.memory());
+                let mut memory = paths.memory();
+                for _ in 0..2 {
+                    paths.sweep(&mut system, &links.lengths(), &mut memory);
+                }
             });
-            (taken[0], y)
+            (taken[0], y, pulls)
         };
         let alone = taken_by(1);
         assert!(alone.0.norm() > 0.0 && [2, 3, 7].into_iter().all(|threads| taken_by(threads) == alone));

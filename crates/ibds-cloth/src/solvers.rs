@@ -24,12 +24,12 @@ pub(crate) struct System<'a> {
     pub taken: &'a mut [V3],
     /// What each link gave so far: impulses, times the step in the loop of places.
     pub pulls: &'a mut [f64],
-    pub given: Given<'a>,
+    pub fixed: Fixed<'a>,
 }
 
 /// What stays as it is while a system is swept.
 #[derive(Clone, Copy)]
-pub(crate) struct Given<'a> {
+pub(crate) struct Fixed<'a> {
     /// Inverse masses, 0 for what is held `[1/kg]`.
     pub w: &'a [f64],
     pub links: &'a Links,
@@ -45,7 +45,7 @@ pub(crate) struct Given<'a> {
     pub leave: f64,
 }
 
-impl Given<'_> {
+impl Fixed<'_> {
     /// Whether a link does nothing at such an error, where it has given so much: a rope that gives way takes back what it gave too much.
     pub fn is_slack(&self, link: usize, error: f64, pulled: f64) -> bool {
         self.links.is_slack(link, error) && !(pulled > 0.0 && self.links.compliance[link] > 0.0)
@@ -73,10 +73,10 @@ impl Given<'_> {
 }
 
 impl<'a> Deref for System<'a> {
-    type Target = Given<'a>;
+    type Target = Fixed<'a>;
 
-    fn deref(&self) -> &Given<'a> {
-        &self.given
+    fn deref(&self) -> &Fixed<'a> {
+        &self.fixed
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct Meeting<'a> {
 impl Meeting<'_> {
     /// All contacts once. By how much that moved something at most.
     pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
-        self.pushes.sweep(system.y, system.given.w)
+        self.pushes.sweep(system.y, system.fixed.w)
     }
 }
 
@@ -250,7 +250,7 @@ impl Solvers {
     ) -> Ended {
         let counts = match solver {
             Solver::Paths | Solver::Newton | Solver::Auto => {
-                let are_many = self.paths.are_for_all_threads();
+                let are_many = self.paths.use_threads();
                 let correct = || self.correct_paths(system, error, meeting, solver, (limit, is_last));
                 // Threads that are called for each group of paths from outside fall asleep in between.
                 return if are_many { rayon::scope(|_| correct()) } else { correct() };
@@ -284,7 +284,7 @@ impl Solvers {
         self.newton.begin();
         let is_whole = limit.until.is_none() && system.largest == f64::INFINITY;
         let may = solver != Solver::Paths && links > 0.0 && is_whole;
-        system.given.leave = 0.0;
+        system.fixed.leave = 0.0;
         while !limit.is_reached(&counts) {
             let moved = meeting.sweep(system);
             let mut swept = system.sweep_struts(error);
@@ -294,7 +294,7 @@ impl Solvers {
             spent = if is_due { 0.0 } else { spent + links };
             counts.newton_steps += step.as_ref().map_or(0, |step| step.corrections);
             swept.join(&step.unwrap_or_else(|| self.paths.sweep(system, error, &mut self.memory)));
-            system.given.leave = 1.0;
+            system.fixed.leave = 1.0;
             counts.add(&swept);
             let is_right = swept.corrections == 0 || !is_last && counts.iterations == 1 && swept.worst <= 1.0;
             if is_right && moved <= meeting.enough {

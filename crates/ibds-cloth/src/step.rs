@@ -12,7 +12,7 @@ use crate::{
     link_error::Rates,
     links::Links,
     meet::contacts,
-    solvers::{Counts, Given, Limit, Meeting, Solvers, System},
+    solvers::{Counts, Fixed, Limit, Meeting, Solvers, System},
     state::State,
 };
 
@@ -219,8 +219,8 @@ impl IbdsCloth {
             let lengths = links.lengths();
             let leave = if self.parameters.warm_start && round == 1 { 0.0 } else { 1.0 };
             let w = inverse_masses;
-            let given = Given { w, links, allowed, softening, largest, leave };
-            let mut system = System { y: places, taken, pulls, given };
+            let fixed = Fixed { w, links, allowed, softening, largest, leave };
+            let mut system = System { y: places, taken, pulls, fixed };
             let meeting = Meeting { pushes, enough: CLOSE * thickness };
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
@@ -269,8 +269,8 @@ impl IbdsCloth {
         let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let (w, softening, largest, leave) = (inverse_masses, 0.0, f64::INFINITY, 1.0);
         let lengths = links.lengths();
-        let given = Given { w, links, allowed, softening, largest, leave };
-        let mut system = System { y: places, taken, pulls, given };
+        let fixed = Fixed { w, links, allowed, softening, largest, leave };
+        let mut system = System { y: places, taken, pulls, fixed };
         for (link, force) in next.pulls.iter().enumerate().filter(|(link, _)| !links.is_rope(*link)) {
             let (n, _) = system.error(link, links.ends[link].map(|k| &system.y[k as usize]), &lengths);
             system.pull(link, h * h * force, &n);
@@ -294,8 +294,8 @@ impl IbdsCloth {
         let Work { links, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
         let (lengths, softening) = (links.lengths(), links.softening(h));
         let (w, largest, leave) = (inverse_masses, f64::INFINITY, 1.0);
-        let given = Given { w, links, allowed, softening, largest, leave };
-        let system = System { y: places, taken, pulls, given };
+        let fixed = Fixed { w, links, allowed, softening, largest, leave };
+        let system = System { y: places, taken, pulls, fixed };
         system.worst(&lengths, |link| is_asked(&system, link))
     }
 
@@ -356,8 +356,8 @@ impl IbdsCloth {
         pulls.fill(0.0);
         let y = &mut next.velocities;
         let (w, taken, softening, leave) = (inverse_masses, given, 0.0, 1.0);
-        let given = Given { w, links, allowed, softening, largest, leave };
-        let mut system = System { y, taken, pulls, given };
+        let fixed = Fixed { w, links, allowed, softening, largest, leave };
+        let mut system = System { y, taken, pulls, fixed };
         rates.keep_closed(pushes, begin, h);
         let (rate, meeting) = (Rates { directions }, Meeting { pushes: rates, enough: tolerance });
         let ended = solvers.correct(&mut system, &rate, meeting, solver, (limit, is_last));

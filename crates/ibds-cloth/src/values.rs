@@ -21,9 +21,11 @@ pub(crate) trait Values {
 
     fn add(&self, particle: u32, change: &V3);
 
+    /// What a link gave so far.
     fn pulled(&self, link: u32) -> f64;
 
-    fn pull(&self, link: u32, impulse: f64);
+    /// Notes that a link gives more.
+    fn book(&self, link: u32, impulse: f64);
 }
 
 /// For one thread.
@@ -57,7 +59,7 @@ impl Values for Own<'_> {
     }
 
     #[inline]
-    fn pull(&self, link: u32, impulse: f64) {
+    fn book(&self, link: u32, impulse: f64) {
         let pull = &self.pulls[link as usize];
         pull.set(pull.get() + impulse);
     }
@@ -97,7 +99,7 @@ impl Values for Shared<'_> {
     }
 
     #[inline]
-    fn pull(&self, link: u32, impulse: f64) {
+    fn book(&self, link: u32, impulse: f64) {
         add(&self.pulls[link as usize], impulse);
     }
 }

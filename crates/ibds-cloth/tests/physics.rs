@@ -399,7 +399,7 @@ fn a_hub_of_thousands_is_swept() {
     }
 }
 
-/// Groups of paths that all threads sweep give the same bits for any number of them, also what they take from particles that are held, and
+/// Groups of paths that all threads sweep give the same bits for any number of them, also of what they give to pins and attachments, and
 /// where a net was made among others than it is swept by.
 #[test]
 fn threads_do_not_matter() {
@@ -417,7 +417,7 @@ fn threads_do_not_matter() {
         let inputs = Inputs { motions: vec![Some(motion)], ..Inputs::default() };
         let step = || cloth.step(0.01, &inputs).unwrap().reactions;
         let reactions: Vec<_> = pool(swept_by).install(|| std::iter::repeat_with(step).take(2).collect());
-        (reactions, cloth.positions().to_vec(), cloth.velocities().to_vec())
+        (reactions, cloth.ledger(), cloth.positions().to_vec(), cloth.velocities().to_vec())
     };
     let alone = run(1, 1);
     assert!([(2, 2), (3, 3), (7, 7), (1, 3), (7, 2)].into_iter().all(|(made, swept)| run(made, swept) == alone));

@@ -170,16 +170,15 @@ fn last_line(mut stderr: impl Read) -> String {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     /// Runs `script` as ffmpeg on five grey frames of 4 x 2 pixels: what is left in the folder, and the path or a note.
     fn film(script: &str) -> (Vec<String>, Result<PathBuf, String>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("ffmpeg");
-        fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        // By a process of its own: what other tests start meanwhile would keep it open for writing, and so from being run.
+        let write = r#"printf '#!/bin/sh\n%s\n' "$1" > "$0" && chmod 755 "$0""#;
+        assert!(Command::new("sh").arg("-c").arg(write).arg(&program).arg(script).status().unwrap().success());
         let path = folder.path().join("a film.mp4");
         let mut film = Mp4::begin(program.as_os_str(), &path, [4, 2], 12.5, 3).unwrap().unwrap();
         film.patience = Duration::from_millis(300);
