@@ -23,6 +23,8 @@ pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
 #[cfg(feature = "ibds-cloth")]
 pub use partita_ibds_cloth as ibds_cloth;
+#[cfg(feature = "ibds-cloth-gpu")]
+pub use partita_ibds_cloth_gpu as ibds_cloth_gpu;
 #[cfg(feature = "implicit-cloth")]
 pub use partita_implicit_cloth as implicit_cloth;
 #[cfg(feature = "particles")]
@@ -42,6 +44,8 @@ pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
     #[cfg(feature = "ibds-cloth")]
     pub use partita_ibds_cloth::{IbdsCloth, Net};
+    #[cfg(feature = "ibds-cloth-gpu")]
+    pub use partita_ibds_cloth_gpu::{Gpu, IbdsClothGpu};
     #[cfg(feature = "implicit-cloth")]
     pub use partita_implicit_cloth::{Fabric, ImplicitCloth, Mesh, Side};
     #[cfg(feature = "particles")]

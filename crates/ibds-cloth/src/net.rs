@@ -290,8 +290,13 @@ impl Net {
         &self.masses
     }
 
+    /// Triangles that others meet and pictures show.
+    pub fn skin(&self) -> &[[u32; 3]] {
+        &self.triangles
+    }
+
     /// Links that can meet others: those of ropes and nets, not what lies in a sheet, from one of its vertices to another.
-    pub(crate) fn lone_edges(&self) -> Vec<[u32; 2]> {
+    pub fn lone_edges(&self) -> Vec<[u32; 2]> {
         // Vertices of one sheet lead to the same one of them.
         let mut sheet: Vec<u32> = (0..self.positions.len() as u32).collect();
         let first_of = |mut k: u32, sheet: &mut Vec<u32>| {

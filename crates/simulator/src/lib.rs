@@ -87,7 +87,7 @@ pub use cloud::Cloud;
 pub use error::{SimulatorError, check_finite, check_not_negative, check_positive, check_vector};
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
-pub use report::{Ledger, Outcome, Reaction, Stages, StepReport};
+pub use report::{Ledger, Outcome, Precision, Reaction, Stages, StepReport};
 pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Surface, check_pair};
 

@@ -126,6 +126,26 @@ impl PartialEq for Stages {
     }
 }
 
+/// What a simulator computes with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Precision {
+    /// 64 bits: sums over some thousands of things are right to a billionth.
+    #[default]
+    Double,
+    /// 32 bits, as on most graphics devices: to a hundred-thousandth.
+    Single,
+}
+
+impl Precision {
+    /// Rounding of such sums, of the largest that is summed [-].
+    pub fn rounding(self) -> f64 {
+        match self {
+            Self::Double => 1e-9,
+            Self::Single => 1e-5,
+        }
+    }
+}
+
 /// Momentum and energy of a whole simulator.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Ledger {
@@ -142,4 +162,6 @@ pub struct Ledger {
     /// Impulse since time 0 from all but loads and guides: gravity, fields, own supports, particles
     /// born and gone; torque about the world's origin. `None`: not known.
     pub external: Option<Wrench>,
+    /// What all of that was computed with.
+    pub precision: Precision,
 }

@@ -11,7 +11,7 @@ use crate::{Carrier, Guide, HandleId, Inputs, Kind, Ledger, Reaction, Simulator,
 const IMPULSE: &str = "5 (loads are impulses)";
 const FOLLOW: &str = "8 (a follower keeps attachments, momentum is accounted for)";
 
-/// Rounding of sums over some thousands of things in f64, relative to the largest that is summed.
+/// Rounding of an orientation [-].
 const ROUNDING: f64 = 1e-9;
 
 /// `free` with load F minus `free` without gains F dt of momentum, and r × F dt of angular
@@ -39,7 +39,8 @@ pub fn law_5(suite: &Suite) -> Result<(), Broken> {
 
             let (with, without) = (known(&*pushed)?, known(&*left)?);
             let gained = Vector3::from(with.momentum) - Vector3::from(without.momentum);
-            let allowed = ROUNDING * (force.norm() * suite.dt + Vector3::from(without.momentum).norm());
+            let rounding = with.precision.rounding();
+            let allowed = rounding * (force.norm() * suite.dt + Vector3::from(without.momentum).norm());
             if allowed > 0.01 * force.norm() * suite.dt {
                 let found = format!("`load` = {} N is lost beside {:?} N s of `free`", suite.load, without.momentum);
                 return Err(Broken::new(IMPULSE, k, found));
@@ -53,7 +54,7 @@ pub fn law_5(suite: &Suite) -> Result<(), Broken> {
             let expected = suite.dt * (r.cross(&force) + torque);
             let moved = (Vector3::from(read(&*pushed, &[handle])[0].position) - r).norm();
             let allowed = moved * force.norm() * suite.dt
-                + ROUNDING * (expected.norm() + Vector3::from(without.angular_momentum).norm());
+                + rounding * (expected.norm() + Vector3::from(without.angular_momentum).norm());
             if !within(turned - expected, allowed) {
                 let found = format!("handle {j}: gained {turned:?} N m s, expected {expected:?} to {allowed:e}");
                 return Err(Broken::new(IMPULSE, k, found));
@@ -235,7 +236,7 @@ fn balance(
     let expected = loads + from_outside - given;
     let summed = [loads, given, Vector3::from(external.linear), Vector3::from(after.momentum)];
     let scale = summed.iter().map(|x| x.norm()).fold(0.0, f64::max);
-    if !within(gained - expected, ROUNDING * scale) {
+    if !within(gained - expected, after.precision.rounding() * scale) {
         let found = format!("momentum grew by {gained:?}, loads + external − reactions are {expected:?} N s");
         return Err(Broken::new(FOLLOW, k, found));
     }

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Reaction, Simulator,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Reaction, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, check_not_negative, check_positive,
     check_vector,
 };
@@ -244,6 +244,7 @@ impl Simulator for Chain {
             kinetic: 0.5 * m * v.iter().map(|v| v.norm_squared()).sum::<f64>(),
             potential: springs.chain(heights).sum(),
             external: Some(Wrench { linear: self.state.external.0.into(), angular: self.state.external.1.into() }),
+            precision: Precision::Double,
         })
     }
 

@@ -6,7 +6,7 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator, SimulatorError, Snapshot,
+    HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Simulator, SimulatorError, Snapshot,
     StepReport, Surface, Wrench, check, check_not_negative, check_positive, check_vector,
 };
 
@@ -156,6 +156,7 @@ impl Simulator for MassOnSpring {
             potential: 0.5 * stiffness * (x - Vector3::from(anchor)).norm_squared()
                 - mass * Vector3::from(gravity).dot(&x),
             external: Some(Wrench { linear: self.state.external.0.into(), angular: self.state.external.1.into() }),
+            precision: Precision::Double,
         })
     }
 

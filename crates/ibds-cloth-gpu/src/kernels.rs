@@ -1,0 +1,120 @@
+//! The shaders and what they are bound to.
+
+use wgpu::{
+    BindGroupLayout, BindGroupLayoutDescriptor, BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
+    ComputePipelineDescriptor, Device, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+};
+
+/// Threads of a workgroup, as the shaders have it.
+pub(crate) const WORKGROUP: u32 = 256;
+/// Sweeps between two looks at the flags, at most; and numbers of flags behind theirs.
+pub(crate) const SWEEPS: u32 = 64;
+pub(crate) const FLAGS: u32 = SWEEPS + 2;
+
+const COMMON: &str = include_str!("shaders/common.wgsl");
+const LINKS: &str = include_str!("shaders/links.wgsl");
+const SPRINGS: &str = include_str!("shaders/springs.wgsl");
+const PARTICLES: &str = include_str!("shaders/particles.wgsl");
+
+/// One pipeline a stage, named as in the shaders.
+pub(crate) struct Kernels {
+    pub memory: BindGroupLayout,
+    pub range: BindGroupLayout,
+    pub begin: ComputePipeline,
+    pub add_loads: ComputePipeline,
+    pub add_springs: ComputePipeline,
+    pub predict: ComputePipeline,
+    pub sum_moments: ComputePipeline,
+    pub hold: ComputePipeline,
+    pub sweep_lengths: ComputePipeline,
+    pub measure_lengths: ComputePipeline,
+    pub advance: ComputePipeline,
+    pub hold_velocities: ComputePipeline,
+    pub begin_rates: ComputePipeline,
+    pub sweep_rates: ComputePipeline,
+    pub measure_rates: ComputePipeline,
+    pub end_rates: ComputePipeline,
+    pub book: ComputePipeline,
+}
+
+/// A shader with what all share in front of it.
+fn source(own: &str) -> String {
+    format!("{COMMON}\n{own}")
+}
+
+fn entry(binding: u32, ty: BufferBindingType, has_dynamic_offset: bool) -> BindGroupLayoutEntry {
+    let ty = BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None };
+    BindGroupLayoutEntry { binding, visibility: ShaderStages::COMPUTE, ty, count: None }
+}
+
+impl Kernels {
+    pub fn new(device: &Device) -> Self {
+        let storage = |binding: u32| entry(binding, BufferBindingType::Storage { read_only: binding == 4 }, false);
+        let uniform = |binding: u32| entry(binding, BufferBindingType::Uniform, true);
+        let entries: Vec<BindGroupLayoutEntry> = std::iter::once(uniform(0)).chain((1..=8).map(storage)).collect();
+        let memory =
+            device.create_bind_group_layout(&BindGroupLayoutDescriptor { label: Some("memory"), entries: &entries });
+        let range = device
+            .create_bind_group_layout(&BindGroupLayoutDescriptor { label: Some("range"), entries: &[uniform(0)] });
+        let layout = device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &[Some(&memory), Some(&range)],
+            immediate_size: 0,
+        });
+        let module = |label: &str, own: &str| {
+            let source = ShaderSource::Wgsl(source(own).into());
+            device.create_shader_module(ShaderModuleDescriptor { label: Some(label), source })
+        };
+        let [links, springs, particles] =
+            [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES)].map(|(label, own)| module(label, own));
+        let stage = |module: &wgpu::ShaderModule, entry_point: &str| {
+            device.create_compute_pipeline(&ComputePipelineDescriptor {
+                label: Some(entry_point),
+                layout: Some(&layout),
+                module,
+                entry_point: Some(entry_point),
+                compilation_options: Default::default(),
+                cache: None,
+            })
+        };
+        Self {
+            begin: stage(&particles, "begin"),
+            add_loads: stage(&particles, "add_loads"),
+            add_springs: stage(&springs, "add_springs"),
+            predict: stage(&particles, "predict"),
+            sum_moments: stage(&particles, "sum_moments"),
+            hold: stage(&particles, "hold"),
+            sweep_lengths: stage(&links, "sweep_lengths"),
+            measure_lengths: stage(&links, "measure_lengths"),
+            advance: stage(&particles, "advance"),
+            hold_velocities: stage(&particles, "hold_velocities"),
+            begin_rates: stage(&particles, "begin_rates"),
+            sweep_rates: stage(&links, "sweep_rates"),
+            measure_rates: stage(&links, "measure_rates"),
+            end_rates: stage(&particles, "end_rates"),
+            book: stage(&particles, "book"),
+            memory,
+            range,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+    use super::*;
+
+    /// Without a device: each shader can be read and is valid with nothing but what WebGPU promises.
+    #[test]
+    fn shaders_are_valid() {
+        for (name, own) in [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES)] {
+            let module = naga::front::wgsl::parse_str(&source(own))
+                .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source(own))));
+            let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+            validator
+                .validate(&module)
+                .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source(own))));
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Impulse-based cloth in compute shaders: the method of `partita-ibds-cloth`, link by link, on a device.
+//!
+//! \[BBD09\] D. Bayer, J. Bender, R. Diziol: Impulse-based dynamic simulation on the GPU. CGVCVIP 2009.
+//!
+//! Links are taken apart into [`groups`] in which no particle is twice. A group is corrected at once, a thread for each link; groups follow
+//! each other, again and again, until no link is off by more than it may be. Places, velocities, forces and links stay on the device.
+//! What comes back of a step is where particles are, what it took to hold them, and flags that say whether a sweep found nothing to correct.
+//!
+//! Start at [`IbdsClothGpu`], then `step.rs` for the stages, which are named as the shaders' entry points.
+//!
+//! # What to know
+//!
+//! - Numbers on the device have 32 bits: momentum is kept to about a millionth, and a tolerance that cannot be told of places and links as
+//!   they are is refused. What is held or attached ends each step where it should to the last of 64 bits; only links see it rounded.
+//! - One device gives the same bits again; others may round otherwise.
+//! - Nothing is met yet: neither obstacles nor the cloth itself. Struts are refused.
+
+mod gpu;
+mod groups;
+mod kernels;
+mod memory;
+mod parameters;
+mod state;
+mod step;
+
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
+
+use nalgebra::Vector3;
+use partita_cloth::{Holds, Vertices, begin_with, may_hold};
+use partita_ibds_cloth::Net;
+use partita_simulator::{
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, check_guides,
+};
+
+pub use gpu::{Gpu, GpuError};
+pub use groups::groups;
+use memory::Memory;
+pub use parameters::Parameters;
+use state::{Bodies, Known, State};
+
+type V3 = Vector3<f64>;
+
+/// Roundings of a place that a link has to be off by at least to be told so: two at each end.
+const ROUNDINGS: f64 = 4.0;
+
+/// A net of particles and links as a simulator, on a device.
+pub struct IbdsClothGpu {
+    name: String,
+    parameters: Parameters,
+    net: Net,
+    /// The least that links can be told to be off by, of their length [-].
+    resolved: f64,
+    holds: Holds,
+    table: HandleTable,
+    surfaces: Vec<Arc<Surface>>,
+    guides: Vec<Guide>,
+    gpu: Arc<Gpu>,
+    memory: Memory,
+    state: State,
+    /// Sweeps before flags are looked at.
+    looks: u32,
+    /// Hash of what the state takes for granted, when it has been asked for.
+    identity: OnceLock<Identity>,
+}
+
+impl IbdsClothGpu {
+    /// What is linked, at rest where the net has it.
+    ///
+    /// # Errors
+    /// There are no particles, there are struts, masses or stiffnesses are nothing that 32 bits can hold, or the device has not enough memory.
+    pub fn new(name: &str, net: Net, gpu: &Arc<Gpu>) -> Result<Self, SimulatorError> {
+        let mut table = HandleTable::new("ibds-cloth-gpu", name);
+        let n = net.positions().len();
+        let owner = table.add("particles", Kind::Point, n as u32)?.owner;
+        if !net.all_struts().is_empty() {
+            return Err(SimulatorError::refused(
+                "net",
+                format!("{} struts", net.all_struts().len()),
+                "one without struts",
+            ));
+        }
+        let threads = n.max(net.links().len()) as u64;
+        if threads > step::most_threads(gpu) {
+            let expected = format!("at most {} particles, and links", step::most_threads(gpu));
+            return Err(SimulatorError::refused("net", threads, expected));
+        }
+        let numbers = net.masses().iter().map(|m| 1.0 / m).chain(net.links().iter().map(|link| link.rest_length));
+        let numbers = numbers.chain(net.masses().iter().copied());
+        if let Some(wrong) = numbers.clone().find(|x| *x != 0.0 && !(*x as f32).is_normal()) {
+            return Err(SimulatorError::refused("net", wrong, "masses and lengths that 32 bits can hold"));
+        }
+        let surface = Surface {
+            name: name.into(),
+            carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
+            vertices: net.positions().iter().map(|&x| x.into()).collect(),
+            triangles: net.skin().to_vec(),
+            lines: net.lone_edges(),
+            two_sided: true,
+            friction: 0.3,
+            restitution: 0.0,
+            thickness: 0.5e-3,
+        };
+        let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
+        let memory = Memory::new(gpu, &net, 0, 1)?;
+        let mut cloth = Self {
+            name: name.into(),
+            parameters: Parameters::default(),
+            resolved: 0.0,
+            holds: Holds::default(),
+            table,
+            surfaces: if is_shown { vec![Arc::new(surface)] } else { vec![] },
+            guides: vec![],
+            gpu: gpu.clone(),
+            memory,
+            state: State { known: Arc::default(), time: 0.0, external: Default::default(), bodies: None },
+            looks: 1,
+            identity: OnceLock::new(),
+            net,
+        };
+        let positions = cloth.net.positions().to_vec();
+        cloth.place(&positions, &vec![V3::zeros(); n]);
+        Ok(cloth)
+    }
+
+    /// Begins with particles elsewhere than at rest `[m]`.
+    ///
+    /// # Errors
+    /// There are more or fewer than particles, a number is nothing that 32 bits can hold, or there was a step.
+    pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        let vectors = self.begin_with("positions [m]", positions)?;
+        self.holds.take_hold(&vectors)?;
+        let [_, velocities] = self.state.known.vectors().clone();
+        self.place(&vectors, &velocities);
+        if let [surface] = &mut self.surfaces[..] {
+            Arc::make_mut(surface).vertices = positions.to_vec();
+        }
+        self.identity = OnceLock::new();
+        Ok(self)
+    }
+
+    /// Begins with velocities `[m/s]`.
+    ///
+    /// # Errors
+    /// As [`IbdsClothGpu::with_positions`].
+    pub fn with_velocities(mut self, velocities: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        let vectors = self.begin_with("velocities [m/s]", velocities)?;
+        let [positions, _] = self.state.known.vectors().clone();
+        self.place(&positions, &vectors);
+        Ok(self)
+    }
+
+    fn begin_with(&self, thing: &str, values: &[[f64; 3]]) -> Result<Vec<V3>, SimulatorError> {
+        let vectors = begin_with(thing, values, self.net.masses().len(), self.state.time)?;
+        if let Some(k) = values.iter().position(|v| v.iter().any(|x| !(*x as f32).is_finite())) {
+            let found = format!("{:?}", values[k]);
+            return Err(SimulatorError::refused(format!("{thing} of particle {k}"), found, "what 32 bits can hold"));
+        }
+        Ok(vectors)
+    }
+
+    /// Puts particles somewhere, and finds what can be told of their links there.
+    fn place(&mut self, positions: &[V3], velocities: &[V3]) {
+        let body = |(x, v): (&V3, &V3)| {
+            let [x, v] = [x, v].map(|vector| <[f64; 3]>::from(*vector).map(|x| x as f32));
+            [x[0], x[1], x[2], v[0], v[1], v[2]]
+        };
+        let bodies = positions.iter().zip(velocities).map(body).collect();
+        // What has not been rounded yet is known as it was given.
+        let given = positions.iter().zip(velocities).enumerate().map(|(k, (x, v))| (k as u32, *x, *v)).collect();
+        (self.state.known, self.state.bodies) = (Arc::new(Known::new(bodies, given)), None);
+        let farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
+        let rests = self.net.links().iter().map(|link| link.rest_length).filter(|rest| *rest > 0.0);
+        let shortest = rests.fold(f64::INFINITY, f64::min);
+        self.resolved = (ROUNDINGS * f64::from(f32::EPSILON) / 2.0 * farthest / shortest).max(f64::from(f32::EPSILON));
+    }
+
+    /// The state's particles on the device.
+    fn bodies_of_state(&mut self) -> Result<Bodies, GpuError> {
+        let inverse_masses = self.net.masses().iter().map(|m| (1.0 / m) as f32);
+        self.state.bodies.take().map_or_else(|| Bodies::new(&self.gpu, &self.state.known.to_device(inverse_masses)), Ok)
+    }
+
+    /// Holds particles where they are. What is held cannot be attached.
+    ///
+    /// # Errors
+    /// Names one that does not exist or that a hand holds, or says that there are guides or there was a step.
+    pub fn pin(&mut self, particles: &[u32]) -> Result<(), SimulatorError> {
+        may_hold(self.state.time, &self.guides)?;
+        self.holds.pin(particles, self.net.masses().len())?;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Holds particles by a hand: a frame with position, orientation, velocity and spin `[rad/s]` at time t `[s]` as `script(t)` says,
+    /// which have to fit each other. They are fixed in it at the places where they are at time 0, and end each step, or part of one, with
+    /// exactly its position and velocity. What a script has to be is told by [`Holds::pin_along`].
+    ///
+    /// # Errors
+    /// As [`Holds::pin_along`], or says that there are guides or there was a step.
+    pub fn pin_along(
+        &mut self,
+        name: &str,
+        particles: &[u32],
+        script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
+    ) -> Result<(), SimulatorError> {
+        may_hold(self.state.time, &self.guides)?;
+        self.holds.pin_along(name, particles, &self.state.known.vectors()[0], script)?;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Handle of a particle. If there is no such particle, whoever uses the handle says so.
+    pub fn particle(&self, number: u32) -> HandleId {
+        self.table.handle(number)
+    }
+
+    /// Positions `[m]`, one a particle.
+    pub fn positions(&self) -> &[V3] {
+        &self.state.known.vectors()[0]
+    }
+
+    /// Velocities `[m/s]`, one a particle.
+    pub fn velocities(&self) -> &[V3] {
+        &self.state.known.vectors()[1]
+    }
+
+    /// What is linked, and how it was at first.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn of(&self) -> Identity {
+        *self.identity.get_or_init(|| {
+            Identity::new(&self.table, &(&self.parameters, &self.net, &self.holds, &self.table, &self.guides))
+        })
+    }
+}
+
+impl Simulator for IbdsClothGpu {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn handles(&self) -> &HandleTable {
+        &self.table
+    }
+
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        let [positions, velocities] = self.state.known.vectors();
+        self.table.read_with(handles, out, |k| HandleState::point(positions[k], velocities[k]))
+    }
+
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &self.surfaces
+    }
+
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.take_step(dt, inputs)
+    }
+
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        Snapshot::renew(reuse, self.of(), self.state.time, &self.state)
+    }
+
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.state.clone_from(to.get::<State>(self.of())?);
+        Ok(())
+    }
+
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
+    }
+
+    fn follows(&self) -> Follows {
+        Follows { points: true, tolerance: 0.0, ..Follows::default() }
+    }
+
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
+        for (number, guide) in guides.iter().enumerate() {
+            if let Guide::Attachment { own } = guide
+                && self.holds.holds(own.index)
+            {
+                let found = format!("an attachment of {}", self.table.describe(*own));
+                return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
+            }
+        }
+        self.guides = guides;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Potential energy is that of gravity (zero at the origin), of springs, and of links that give way.
+    fn ledger(&self) -> Option<Ledger> {
+        let [positions, velocities] = self.state.known.vectors();
+        let vertices = Vertices { positions, velocities, masses: self.net.masses() };
+        let ledger = vertices.ledger(self.parameters.gravity, self.stored(), self.state.external);
+        Some(Ledger { precision: Precision::Single, ..ledger })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that is lost is an error of each step from then on; what was there before can be read, kept and gone back to.
+    #[test]
+    fn what_was_known_outlives_the_device() {
+        let gpu = match Gpu::new() {
+            Ok(gpu) => gpu,
+            Err(error) if std::env::var_os("PARTITA_REQUIRE_GPU").is_some() => panic!("{error}"),
+            Err(error) => return eprintln!("SKIPPED, NOTHING WAS TESTED: {error}"),
+        };
+        let net = Net::chain([0.0; 3], [1.0, 0.0, 0.0], 5, 1.0).unwrap();
+        let mut cloth = IbdsClothGpu::new("chain", net.clone(), &gpu).unwrap();
+        cloth.pin(&[0]).unwrap();
+        cloth.step(0.01, Inputs::NONE).unwrap();
+        let mark = cloth.snapshot(None);
+        cloth.step(0.01, Inputs::NONE).unwrap();
+        let (places, bytes) = (cloth.positions().to_vec(), cloth.snapshot(None).to_bytes());
+        gpu.device.destroy();
+        for _ in 0..2 {
+            let error = cloth.step(0.01, Inputs::NONE).unwrap_err();
+            assert!(error.to_string().contains("gpu"), "{error}");
+            assert!(cloth.positions() == places && cloth.snapshot(None).to_bytes() == bytes);
+        }
+        assert!(IbdsClothGpu::new("another", net, &gpu).is_err());
+        cloth.retract(&mark).unwrap();
+        assert!(cloth.time() == 0.01 && cloth.positions() != places);
+        assert!(cloth.step(0.01, Inputs::NONE).is_err());
+    }
+}

@@ -1,0 +1,251 @@
+//! A net in the memory of a device, and what a step works in there.
+
+use std::num::NonZero;
+
+use bytemuck::{Pod, Zeroable};
+use partita_cloth::Held;
+use partita_ibds_cloth::{LinkKind, Net};
+use wgpu::{BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferUsages};
+
+use crate::{
+    gpu::{Gpu, GpuError},
+    groups::groups,
+    kernels::{FLAGS, SWEEPS, WORKGROUP},
+};
+
+/// Uniforms begin at multiples of this, which every device allows.
+pub(crate) const ALIGNED: u32 = 256;
+
+/// See `common.wgsl`, as the others.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Part {
+    pub gravity: [f32; 3],
+    pub h: f32,
+    pub share: f32,
+    pub particles: u32,
+    pub first_held: u32,
+    pub held: u32,
+    pub first_load: u32,
+    pub loads: u32,
+    pub links: u32,
+    pub extensibility: f32,
+    pub mean_rest: f32,
+    pub velocity_tolerance: f32,
+    pub first_sum: u32,
+    pub unused: u32,
+}
+
+/// A particle's place with its inverse mass, and its velocity.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Debug, Pod, Zeroable)]
+pub(crate) struct Body {
+    pub x: [f32; 4],
+    pub v: [f32; 4],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(crate) struct Entry {
+    pub position: [f32; 4],
+    pub velocity: [f32; 4],
+    pub before: [f32; 4],
+    pub impulse: [f32; 4],
+}
+
+impl Entry {
+    /// Of a particle of such a mass `[kg]` that is held.
+    pub fn held(held: &Held, mass: f64) -> Self {
+        let with = |vector: [f64; 3], last: f32| {
+            let [x, y, z] = vector.map(|x| x as f32);
+            [x, y, z, last]
+        };
+        Self {
+            position: with(held.position.into(), f32::from_bits(held.vertex as u32)),
+            velocity: with(held.velocity.into(), mass as f32),
+            before: [0.0; 4],
+            impulse: [0.0; 4],
+        }
+    }
+
+    /// Of a particle that is loaded with a force `[N]`.
+    pub fn load(particle: u32, force: [f32; 3]) -> Self {
+        let [x, y, z] = force;
+        Self { position: [0.0, 0.0, 0.0, f32::from_bits(particle)], impulse: [x, y, z, 0.0], ..Self::zeroed() }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct Link {
+    first: u32,
+    second: u32,
+    rest: f32,
+    compliance: f32,
+}
+
+const ROPE: u32 = 1 << 31;
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct Spring {
+    first: u32,
+    second: u32,
+    rest: f32,
+    stiffness: f32,
+    damping: f32,
+}
+
+/// Pairs that share no particle: where they begin, and how many they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    first: u32,
+    pub count: u32,
+}
+
+/// All of it.
+pub(crate) struct Memory {
+    pub bodies: Buffer,
+    pub parts: Buffer,
+    pub held: Buffer,
+    pub sums: Buffer,
+    pub pulls: Buffer,
+    pub flags: Buffer,
+    /// What is read back.
+    pub staging: Buffer,
+    pub links: Vec<Range>,
+    pub springs: Vec<Range>,
+    /// Mean rest length of links that have one `[m]`.
+    pub mean_rest: f64,
+    /// With links, and with springs.
+    pub with_links: BindGroup,
+    pub with_springs: BindGroup,
+    pub ranges: BindGroup,
+    /// How many entries and parts there is room for.
+    pub entries: u32,
+    pub room: u32,
+}
+
+impl Memory {
+    /// Of a net, for steps of so many parts with so many entries of what is held or loaded, all parts together.
+    pub fn new(gpu: &Gpu, net: &Net, entries: u32, parts: u32) -> Result<Self, GpuError> {
+        let n = net.positions().len() as u64;
+        let storage = BufferUsages::STORAGE;
+        let (links, link_ranges) = in_groups(net.links(), |link| link.particles);
+        let (springs, spring_ranges) = in_groups(net.all_springs(), |spring| spring.particles);
+        let of_link = |link: &partita_ibds_cloth::Link| Link {
+            first: link.particles[0] | if link.kind == LinkKind::Rope { ROPE } else { 0 },
+            second: link.particles[1],
+            rest: link.rest_length as f32,
+            compliance: link.compliance as f32,
+        };
+        let of_spring = |spring: &partita_ibds_cloth::Spring| Spring {
+            first: spring.particles[0],
+            second: spring.particles[1],
+            rest: spring.rest_length as f32,
+            stiffness: spring.stiffness as f32,
+            damping: spring.damping as f32,
+        };
+        let links: Vec<Link> = links.into_iter().map(of_link).collect();
+        let springs: Vec<Spring> = springs.into_iter().map(of_spring).collect();
+        let rests = || net.links().iter().map(|link| link.rest_length).filter(|rest| *rest > 0.0);
+        let mean_rest = if rests().count() > 0 { rests().sum::<f64>() / rests().count() as f64 } else { 1.0 };
+
+        let sums = n.div_ceil(u64::from(WORKGROUP)).max(1);
+        let bodies = gpu.buffer("bodies", n * size_of::<Body>() as u64, storage)?;
+        let values = gpu.buffer("values", n * 16, storage)?;
+        let asides = gpu.buffer("asides", n * 64, storage)?;
+        let link_buffer = gpu.filled("links", &links, storage)?;
+        let spring_buffer = gpu.filled("springs", &springs, storage)?;
+        let pulls = gpu.buffer("pulls", links.len() as u64 * 8, storage)?;
+        let flags = gpu.buffer("flags", u64::from(FLAGS) * 4, storage)?;
+        let held = gpu.buffer("held", u64::from(entries) * size_of::<Entry>() as u64, storage)?;
+        let sums = gpu.buffer("sums", sums * u64::from(parts) * 16, storage)?;
+        let parts_buffer = gpu.buffer("parts", u64::from(ALIGNED * parts), BufferUsages::UNIFORM)?;
+        let staging =
+            gpu.buffer("staging", bodies.size() + held.size() + sums.size() + flags.size(), BufferUsages::MAP_READ)?;
+
+        // A range for each group and sweep, so that shaders know which one they are in.
+        let all: Vec<(Range, u32)> = (0..SWEEPS)
+            .flat_map(|sweep| link_ranges.iter().map(move |range| (*range, sweep)))
+            .chain(spring_ranges.iter().map(|range| (*range, 0)))
+            .collect();
+        let mut bytes = vec![0_u32; (ALIGNED / 4) as usize * all.len()];
+        for (slot, (range, sweep)) in bytes.chunks_exact_mut((ALIGNED / 4) as usize).zip(&all) {
+            slot[..3].copy_from_slice(&[range.first, range.count, *sweep]);
+        }
+        let range_buffer = gpu.filled("ranges", &bytes, BufferUsages::UNIFORM)?;
+
+        let with = |pairs: &Buffer| {
+            let resources = [
+                part_of(&parts_buffer, size_of::<Part>() as u64),
+                bound(&bodies),
+                bound(&values),
+                bound(&asides),
+                bound(pairs),
+                bound(&pulls),
+                bound(&flags),
+                bound(&held),
+                bound(&sums),
+            ];
+            let entries: Vec<BindGroupEntry> =
+                (0..).zip(resources).map(|(binding, resource)| BindGroupEntry { binding, resource }).collect();
+            let layout = &gpu.kernels.memory;
+            gpu.device.create_bind_group(&BindGroupDescriptor { label: Some("memory"), layout, entries: &entries })
+        };
+        let (with_links, with_springs) = (with(&link_buffer), with(&spring_buffer));
+        let ranges = gpu.device.create_bind_group(&BindGroupDescriptor {
+            label: Some("ranges"),
+            layout: &gpu.kernels.range,
+            entries: &[BindGroupEntry { binding: 0, resource: part_of(&range_buffer, 16) }],
+        });
+        gpu.check()?;
+        Ok(Self {
+            bodies,
+            parts: parts_buffer,
+            held,
+            sums,
+            pulls,
+            flags,
+            staging,
+            links: link_ranges,
+            springs: spring_ranges,
+            mean_rest,
+            with_links,
+            with_springs,
+            ranges,
+            entries,
+            room: parts,
+        })
+    }
+
+    /// Where in `ranges` a group of links is in a sweep, and a group of springs.
+    pub fn range_of_links(&self, sweep: u32, group: usize) -> u32 {
+        ALIGNED * (sweep * self.links.len() as u32 + group as u32)
+    }
+
+    pub fn range_of_springs(&self, group: usize) -> u32 {
+        ALIGNED * (SWEEPS * self.links.len() as u32 + group as u32)
+    }
+}
+
+/// What joins pairs of particles, group by group, and where groups are.
+fn in_groups<T>(all: &[T], pair: impl Fn(&T) -> [u32; 2]) -> (Vec<&T>, Vec<Range>) {
+    let groups = groups(&all.iter().map(pair).collect::<Vec<_>>());
+    let mut first = 0;
+    let ranges = groups.iter().map(|group| {
+        let range = Range { first, count: group.len() as u32 };
+        first += range.count;
+        range
+    });
+    (groups.iter().flatten().map(|&k| &all[k as usize]).collect(), ranges.collect())
+}
+
+fn bound(buffer: &Buffer) -> BindingResource<'_> {
+    BindingResource::Buffer(buffer.as_entire_buffer_binding())
+}
+
+/// As many bytes as are seen at once, from an offset on.
+fn part_of(buffer: &Buffer, size: u64) -> BindingResource<'_> {
+    BindingResource::Buffer(BufferBinding { buffer, offset: 0, size: NonZero::new(size) })
+}

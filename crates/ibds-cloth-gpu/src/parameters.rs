@@ -1,0 +1,106 @@
+//! Parameters: those of impulse-based cloth on the CPU that hold for groups of links too.
+
+use partita_ibds_cloth::Integrator;
+use partita_simulator::{SimulatorError, check_positive, check_vector};
+use serde::{Deserialize, Serialize};
+
+use crate::IbdsClothGpu;
+
+/// All parameters of [`IbdsClothGpu`], which has a consuming setter of the same name for each. What is wrong with them is told by
+/// [`IbdsClothGpu::checked`], or by the next step.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Parameters {
+    /// Acceleration of gravity `[m/s²]`. Default (0, −9.81, 0).
+    pub gravity: [f64; 3],
+    /// Default [`Integrator::SymplecticEuler`].
+    pub integrator: Integrator,
+    /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 %. No less than four roundings of a place,
+    /// of the shortest link's length, at first; up to 1 `[-]`. Default 0.01.
+    pub extensibility: f64,
+    /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
+    /// velocity loop out `[m/s]`. Default none.
+    pub velocity_tolerance: Option<f64>,
+    /// Sweeps of each loop after which it stops anyway, at least 1; the step's outcome is `StoppedAt` then (\[BBD09\] section 3.5).
+    /// Default 100.
+    pub max_iterations: u32,
+    /// Parts of a step, at least 1. Default 1.
+    pub substeps: u32,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self {
+            gravity: [0.0, -9.81, 0.0],
+            integrator: Integrator::default(),
+            extensibility: 0.01,
+            velocity_tolerance: None,
+            max_iterations: 100,
+            substeps: 1,
+        }
+    }
+}
+
+impl Parameters {
+    /// Checks every field, for links that can be told to be off by such a share of their length `[-]`.
+    ///
+    /// # Errors
+    /// Names the first that is wrong, its value and what it could be.
+    pub fn check(&self, resolved: f64) -> Result<(), SimulatorError> {
+        check_vector("gravity [m/s²]", self.gravity)?;
+        if !(resolved..=1.0).contains(&self.extensibility) {
+            let expected = format!("from {resolved:.1e}, what 32 bits can tell of places and links like these, to 1");
+            return Err(SimulatorError::refused("extensibility [-]", self.extensibility, expected));
+        }
+        self.velocity_tolerance.map_or(Ok(()), |value| check_positive("velocity_tolerance [m/s]", value))?;
+        check_positive("max_iterations", f64::from(self.max_iterations))?;
+        check_positive("substeps", f64::from(self.substeps))
+    }
+}
+
+impl IbdsClothGpu {
+    fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        change(&mut self.parameters);
+        self.identity = Default::default();
+        self
+    }
+
+    /// See [`Parameters::gravity`] `[m/s²]`.
+    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+        self.set(|p| p.gravity = gravity)
+    }
+
+    /// See [`Parameters::integrator`].
+    pub fn integrator(self, integrator: Integrator) -> Self {
+        self.set(|p| p.integrator = integrator)
+    }
+
+    /// See [`Parameters::extensibility`] [-].
+    pub fn extensibility(self, extensibility: f64) -> Self {
+        self.set(|p| p.extensibility = extensibility)
+    }
+
+    /// See [`Parameters::velocity_tolerance`] `[m/s]`.
+    pub fn velocity_tolerance(self, velocity_tolerance: Option<f64>) -> Self {
+        self.set(|p| p.velocity_tolerance = velocity_tolerance)
+    }
+
+    /// See [`Parameters::max_iterations`].
+    pub fn max_iterations(self, max_iterations: u32) -> Self {
+        self.set(|p| p.max_iterations = max_iterations)
+    }
+
+    /// See [`Parameters::substeps`].
+    pub fn substeps(self, substeps: u32) -> Self {
+        self.set(|p| p.substeps = substeps)
+    }
+
+    /// The same, if all parameters are right.
+    ///
+    /// # Errors
+    /// Names the first that is wrong ([`Parameters::check`]).
+    pub fn checked(self) -> Result<Self, SimulatorError> {
+        self.parameters.check(self.resolved)?;
+        Ok(self)
+    }
+}

@@ -1,0 +1,77 @@
+// What all shaders share: a part of a step, and the memory of a net. Written in front of each of them.
+
+struct Part {
+    gravity: vec3f,
+    // [s]
+    h: f32,
+    // Of h² times the acceleration, what a place moves by.
+    share: f32,
+    particles: u32,
+    // Where entries of this part begin in `held`, and how many there are; likewise of loads.
+    first_held: u32,
+    held: u32,
+    first_load: u32,
+    loads: u32,
+    links: u32,
+    // Error that a link may have, of its rest length [-], or of the mean one where it has none [m].
+    extensibility: f32,
+    mean_rest: f32,
+    // How fast links may grow [m/s].
+    velocity_tolerance: f32,
+    // Where sums of this part begin in `sums`.
+    first_sum: u32,
+}
+
+// A particle: where it is, with its inverse mass [1/kg], and how fast [m/s].
+struct Body {
+    x: vec4f,
+    v: vec4f,
+}
+
+// Of a particle in a part: force of loads and springs [N], place without links [m], and if it is held what links gave: impulses times the
+// part [N s²], and impulses of the loop of velocities [N s].
+struct Aside {
+    force: vec4f,
+    predicted: vec4f,
+    taken: vec4f,
+    given: vec4f,
+}
+
+// A particle that is held, number and mass in the fourth components: where it ends, how fast, how fast it began, what that took [N s]. Or a
+// particle that is loaded: number, and force in the place of the impulse [N].
+struct Held {
+    position: vec4f,
+    velocity: vec4f,
+    before: vec4f,
+    impulse: vec4f,
+}
+
+// A group of links, the sweep that they are in, counted from the last look at the flags.
+struct Range {
+    first: u32,
+    count: u32,
+    sweep: u32,
+}
+
+const WORKGROUP: u32 = 256;
+// Sweeps between two looks at the flags, at most; behind their flags those of lengths and of rates in the end.
+const SWEEPS: u32 = 64;
+const LENGTHS: u32 = 64;
+const RATES: u32 = 65;
+
+@group(0) @binding(0) var<uniform> part: Part;
+@group(0) @binding(1) var<storage, read_write> bodies: array<Body>;
+// Places in the loop of places, velocities in that of velocities; inverse masses, 0 for what is held.
+@group(0) @binding(2) var<storage, read_write> values: array<vec4f>;
+@group(0) @binding(3) var<storage, read_write> asides: array<Aside>;
+// Of links what they gave: first all of the loop of places, then all of that of velocities.
+@group(0) @binding(5) var<storage, read_write> pulls: array<f32>;
+// Largest error of links that a sweep corrected, of what it may be; bits of positive numbers are ordered as these are.
+@group(0) @binding(6) var<storage, read_write> flags: array<atomic<u32>>;
+@group(0) @binding(7) var<storage, read_write> held: array<Held>;
+@group(0) @binding(8) var<storage, read_write> sums: array<vec4f>;
+@group(1) @binding(0) var<uniform> range: Range;
+
+fn acceleration(k: u32) -> vec3f {
+    return part.gravity + bodies[k].x.w * asides[k].force.xyz;
+}

@@ -1,0 +1,113 @@
+// Stages that take each particle by itself.
+
+@compute @workgroup_size(WORKGROUP)
+fn begin(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles {
+        asides[id.x] = Aside(vec4f(), vec4f(), vec4f(), vec4f());
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn add_loads(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.loads {
+        let load = held[part.first_load + id.x];
+        asides[bitcast<u32>(load.position.w)].force += vec4f(load.impulse.xyz, 0.0);
+    }
+}
+
+// Where particles would be without links ([BBD09] equation 2).
+@compute @workgroup_size(WORKGROUP)
+fn predict(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k < part.particles {
+        let body = bodies[k];
+        let place = body.x.xyz + part.h * body.v.xyz + part.share * part.h * part.h * acceleration(k);
+        asides[k].predicted = vec4f(place, 0.0);
+        values[k] = vec4f(place, body.x.w);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn hold(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.held {
+        let q = part.first_held + id.x;
+        let k = bitcast<u32>(held[q].position.w);
+        held[q].before = bodies[k].v;
+        asides[k].predicted = vec4f(held[q].position.xyz, 0.0);
+        values[k] = vec4f(held[q].position.xyz, 0.0);
+    }
+}
+
+// Velocities from places: v + h a, and what corrections added, over h.
+@compute @workgroup_size(WORKGROUP)
+fn advance(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k < part.particles {
+        let corrected = values[k].xyz - asides[k].predicted.xyz;
+        bodies[k].v += vec4f(part.h * acceleration(k) + corrected / part.h, 0.0);
+        bodies[k].x = vec4f(values[k].xyz, bodies[k].x.w);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn hold_velocities(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.held {
+        let entry = held[part.first_held + id.x];
+        bodies[bitcast<u32>(entry.position.w)].v = vec4f(entry.velocity.xyz, 0.0);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn begin_rates(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles {
+        values[id.x] = vec4f(bodies[id.x].v.xyz, values[id.x].w);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn end_rates(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles {
+        bodies[id.x].v = vec4f(values[id.x].xyz, 0.0);
+    }
+}
+
+// What it took to hold particles: their change of momentum, less what forces and links gave them.
+@compute @workgroup_size(WORKGROUP)
+fn book(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.held {
+        let q = part.first_held + id.x;
+        let k = bitcast<u32>(held[q].position.w);
+        let mass = held[q].velocity.w;
+        let links = asides[k].taken.xyz / part.h + asides[k].given.xyz;
+        let forces = part.h * (asides[k].force.xyz + mass * part.gravity);
+        let gained = mass * (held[q].velocity.xyz - held[q].before.xyz);
+        held[q].impulse = vec4f(gained - forces - links, 0.0);
+    }
+}
+
+var<workgroup> shared_sums: array<vec3f, WORKGROUP>;
+
+// Of m x where the change of m x × v is the moment of gravity, in the order of particles.
+@compute @workgroup_size(WORKGROUP)
+fn sum_moments(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_id) local: vec3u,
+    @builtin(workgroup_id) group: vec3u,
+) {
+    var own = vec3f();
+    if id.x < part.particles {
+        let body = bodies[id.x];
+        let middle = select(body.x.xyz, 0.5 * (body.x.xyz + asides[id.x].predicted.xyz), part.share != 1.0);
+        own = middle / body.x.w;
+    }
+    shared_sums[local.x] = own;
+    for (var width = WORKGROUP / 2u; width > 0u; width /= 2u) {
+        workgroupBarrier();
+        if local.x < width {
+            shared_sums[local.x] += shared_sums[local.x + width];
+        }
+    }
+    if local.x == 0u {
+        sums[part.first_sum + group.x] = vec4f(shared_sums[0], 0.0);
+    }
+}
