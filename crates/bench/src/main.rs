@@ -8,6 +8,7 @@
 //! | `swing`     | milliseconds of a window in which a sheet swings, inextensible to 10 %, 1 % and less |
 //! | `ibds-table1` | times faster by each optimisation of impulse-based dynamics; sheets of 5 x 5 to 40 x 40 |
 //! | `ibds-solvers` | milliseconds of a step of impulse-based cloth, by solver |
+//! | `ibds-gpu`  | the same on a device, by the number of particles; with `--features ibds-cloth-gpu` |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -21,6 +22,8 @@
 mod contact;
 mod crates;
 mod ibds_figure4;
+#[cfg(feature = "ibds-cloth-gpu")]
+mod ibds_gpu;
 mod ibds_scenes;
 mod ibds_solvers;
 mod ibds_table1;
@@ -63,7 +66,7 @@ impl Effort {
 
 type Bench = fn(&mut Table, Effort) -> Result<(), Failure>;
 
-const BENCHES: [(&str, &str, Bench); 9] = [
+const BENCHES: &[(&str, &str, Bench)] = &[
     ("contact", "milliseconds of collision handling, by stage", contact::bench),
     ("implicit", "milliseconds of a step of implicit cloth, by stage", implicit::bench),
     ("overhead", "what coupling costs over the same simulators alone", overhead::bench),
@@ -72,6 +75,8 @@ const BENCHES: [(&str, &str, Bench); 9] = [
     ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
+    #[cfg(feature = "ibds-cloth-gpu")]
+    ("ibds-gpu", "milliseconds of a step of impulse-based cloth on a device", ibds_gpu::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 
@@ -112,7 +117,7 @@ fn run(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     let name = flags.name.as_deref().unwrap_or_default();
     let Some((name, _, bench)) = BENCHES.iter().find(|(known, ..)| *known == name) else {
-        let names = BENCHES.map(|(name, ..)| name).join(", ");
+        let names = BENCHES.iter().map(|(name, ..)| *name).collect::<Vec<_>>().join(", ");
         return Err(format!("there is no bench `{name}`; there are {names}").into());
     };
     let json = match &flags.json {

@@ -1,0 +1,127 @@
+//! The bench `ibds-gpu`: impulse-based cloth link by link, on one core and on a device, from 64 to 1,048,576 particles.
+//!
+//! \[BBD09\] D. Bayer, J. Bender, R. Diziol: Impulse-based dynamic simulation on the GPU. CGVCVIP 2009, section 5: a piece of cloth with links
+//! along threads and at most 100 sweeps a step, by the number of particles. Theirs stretched by less than a hundredth with 1,024
+//! particles and by 8 % with 16,384, and the device was ahead from 512 particles on.
+//!
+//! The sheet is a metre wide, held along an edge, let go level: what is most of all stretched counts, over all steps.
+
+use std::{sync::Arc, time::Instant};
+
+use partita::{
+    ibds_cloth::{IbdsCloth, Net, Optimisations, Solver},
+    ibds_cloth_gpu::{Gpu, IbdsClothGpu, groups},
+    simulator::{Inputs, Simulator},
+};
+
+use crate::{
+    Effort, swing,
+    table::{Failure, Table, Target, median},
+};
+
+/// Particles along an edge.
+const SIDES: [u32; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
+
+/// More than this takes a device in software minutes.
+const MOST_IN_SOFTWARE: u32 = 128;
+
+const SWEEPS: u32 = 100;
+const DT: f64 = 0.01;
+
+/// Simulated, unless it takes longer than that `[s]`.
+const LONG: f64 = 4.0;
+
+/// Of sheets of so many particles along an edge: how far they may stretch [-], and how long a step may take on a device `[ms]`.
+const MAY_STRETCH: [(u32, f64); 2] = [(32, 0.01), (128, 0.08)];
+const MAY_TAKE: [(u32, f64); 2] = [(256, 1e3 / 240.0), (1024, 16.0)];
+
+/// From so many particles along an edge on a device has to be ahead of a core.
+const AHEAD: u32 = 64;
+
+/// All sizes.
+///
+/// # Errors
+/// The JSON file cannot be written.
+pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
+    let gpu = match Gpu::new() {
+        Ok(gpu) => gpu,
+        Err(error) => return table.case("a device", "ms a step", None, |_| Err(error.into())),
+    };
+    let kind = if gpu.is_software() { "software: no goals" } else { "hardware" };
+    table.remark(&format!("device: {} ({kind})", gpu.adapter()));
+    let most = if effort.quick {
+        16
+    } else if gpu.is_software() {
+        MOST_IN_SOFTWARE
+    } else {
+        u32::MAX
+    };
+    for side in SIDES.into_iter().filter(|side| *side <= most) {
+        let text = format!("{} particles", side * side);
+        table.case(&text, "ms a step", None, |table| compare(table, effort, &text, side, &gpu))?;
+    }
+    Ok(())
+}
+
+fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
+    let net = swing::sheet(side, false, 1.0)?.net().clone();
+    let edge: Vec<u32> = (0..side).map(|row| row * side).collect();
+    let mut here = IbdsCloth::new("sheet", net.clone())?;
+    let mut there = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
+    here.pin(&edge)?;
+    there.pin(&edge)?;
+    let solver = Solver::GaussSeidel(Optimisations { squares: true, ..Optimisations::NONE });
+    let (here, there) = (run(here.solver(solver).max_iterations(SWEEPS), &net, effort)?, {
+        run(there.max_iterations(SWEEPS), &net, effort)?
+    });
+    let goal = |goals: &[(u32, f64)]| goals.iter().find(|(of, _)| *of == side).map(|(_, goal)| Target::AtMost(*goal));
+    let on_hardware = |target: Option<Target>| target.filter(|_| !gpu.is_software());
+    let details = |ran: &Ran| [("iterations", ran.iterations), ("steps", ran.costs.len() as f64)];
+    table.row_with(&format!("{text}: a core"), "ms a step", None, &here.costs, &details(&here))?;
+
+    let pairs: Vec<[u32; 2]> = net.links().iter().map(|link| link.particles).collect();
+    let dispatches = there.iterations * groups(&pairs).len() as f64;
+    // A link, what it gave, and places at both ends read and written.
+    let bytes = there.iterations * pairs.len() as f64 * (16.0 + 8.0 + 4.0 * 16.0);
+    let [iterations, steps] = details(&there);
+    let moved = ("GB/s", bytes / (1e6 * median(&there.costs)));
+    let details = [iterations, steps, ("dispatches of sweeps", dispatches), moved];
+    table.row_with(&format!("{text}: a device"), "ms a step", on_hardware(goal(&MAY_TAKE)), &there.costs, &details)?;
+    let over = median(&there.costs) / median(&here.costs);
+    let ahead = on_hardware((side >= AHEAD).then_some(Target::AtMost(1.0)));
+    table.row(&format!("{text}: a device over a core"), "times", ahead, &[over])?;
+    for (name, ran) in [("a core", &here), ("a device", &there)] {
+        table.row(&format!("{text}: largest stretch, {name}"), "-", goal(&MAY_STRETCH), &[ran.stretch])?;
+    }
+    Ok(())
+}
+
+/// How a run went.
+struct Ran {
+    /// Of each step `[ms]`.
+    costs: Vec<f64>,
+    /// A step, the mean.
+    iterations: f64,
+    /// Of the longest link in all steps, of its rest length [-].
+    stretch: f64,
+}
+
+fn run(mut cloth: impl Simulator, net: &Net, effort: Effort) -> Result<Ran, Failure> {
+    let handles: Vec<_> = cloth.handles().iter().collect();
+    let mut states = vec![Default::default(); handles.len()];
+    let mut ran = Ran { costs: vec![], iterations: 0.0, stretch: 0.0 };
+    let (start, steps) = (Instant::now(), if effort.quick { 3 } else { (LONG / DT) as usize });
+    while ran.costs.len() < steps && (ran.costs.len() < 3 || start.elapsed().as_secs_f64() < LONG) {
+        let begin = Instant::now();
+        let report = cloth.step(DT, Inputs::NONE)?;
+        ran.costs.push(1e3 * begin.elapsed().as_secs_f64());
+        ran.iterations += f64::from(report.iterations);
+        cloth.read(&handles, &mut states)?;
+        for link in net.links() {
+            let [i, j] = link.particles.map(|k| nalgebra::Vector3::from(states[k as usize].position));
+            ran.stretch = ran.stretch.max((j - i).norm() / link.rest_length - 1.0);
+        }
+    }
+    ran.iterations /= ran.costs.len() as f64;
+    Ok(ran)
+}
