@@ -1,13 +1,13 @@
 //! A device that runs compute shaders, and what can go wrong with it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 use partita_simulator::SimulatorError;
 use thiserror::Error;
 use wgpu::{
-    Adapter, Backends, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, DeviceDescriptor, DeviceType,
-    ErrorFilter, Instance, InstanceDescriptor, Limits, MapMode, PollType, PowerPreference, Queue,
-    RequestAdapterOptions,
+    Adapter, Backends, Buffer, BufferAsyncError, BufferDescriptor, BufferUsages, CommandEncoder, Device,
+    DeviceDescriptor, DeviceType, ErrorFilter, Instance, InstanceDescriptor, Limits, MapMode, PollType,
+    PowerPreference, Queue, RequestAdapterOptions,
 };
 
 use crate::kernels::Kernels;
@@ -166,7 +166,7 @@ impl Gpu {
     /// A buffer with these numbers.
     ///
     /// # Errors
-    /// There is not as much memory.
+    /// There is not as much memory. If there is too little even to bring them there, the device is lost.
     pub(crate) fn filled<T: bytemuck::NoUninit>(
         &self,
         label: &str,
@@ -193,20 +193,23 @@ impl Gpu {
         self.check()?;
         self.queue.submit([commands.finish()]);
         let slice = staging.slice(..size);
-        let result = Arc::new(Mutex::new(None));
-        let mapped = result.clone();
-        slice.map_async(MapMode::Read, move |done| *mapped.lock().unwrap_or_else(PoisonError::into_inner) = Some(done));
+        let (done, mapped) = mpsc::channel();
+        slice.map_async(MapMode::Read, move |result| drop(done.send(result)));
+        let value = self.wait_for(&mapped).and_then(|()| {
+            let bytes = slice.get_mapped_range().map_err(|error| GpuError::Device(format!("{error:?}")))?;
+            Ok(read(&bytes))
+        });
+        staging.unmap();
+        value
+    }
+
+    /// Waits until a buffer is mapped, which another thread that waits for the same device may be told of first.
+    fn wait_for(&self, mapped: &mpsc::Receiver<Result<(), BufferAsyncError>>) -> Result<(), GpuError> {
         let polled = self.device.poll(PollType::wait_indefinitely());
         self.check()?;
-        let device = |error: String| GpuError::Device(error);
-        polled.map_err(|error| device(error.to_string()))?;
-        let mapped = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-        mapped.unwrap_or(Err(wgpu::BufferAsyncError)).map_err(|error| device(error.to_string()))?;
-        let bytes = slice.get_mapped_range().map_err(|error| device(format!("{error:?}")))?;
-        let value = read(&bytes);
-        drop(bytes);
-        staging.unmap();
-        Ok(value)
+        let wrong = |error: &dyn std::error::Error| GpuError::Device(error.to_string());
+        polled.map_err(|error| wrong(&error))?;
+        mapped.recv().map_err(|error| wrong(&error))?.map_err(|error| wrong(&error))
     }
 
     /// Runs commands that nobody waits for.

@@ -10,8 +10,8 @@
 //!
 //! # What to know
 //!
-//! - Numbers on the device have 32 bits: momentum is kept to about a millionth, and a tolerance that cannot be told of places and links as
-//!   they are is refused. What is held or attached ends each step where it should to the last of 64 bits; only links see it rounded.
+//! - Numbers on the device have 32 bits: momentum is kept to about a millionth, and an extensibility that cannot be told of places and
+//!   links as they are is refused. What is held or attached ends each step where it should to the last of 64 bits; only links see it rounded.
 //! - One device gives the same bits again; others may round otherwise.
 //! - Nothing is met yet: neither obstacles nor the cloth itself. Struts are refused.
 
@@ -30,7 +30,7 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Vertices, begin_with, may_hold};
-use partita_ibds_cloth::Net;
+use partita_ibds_cloth::{Link, Net};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
@@ -47,6 +47,11 @@ type V3 = Vector3<f64>;
 /// Roundings of a place that a link has to be off by at least to be told so: two at each end.
 const ROUNDINGS: f64 = 4.0;
 
+/// Whether 32 bits can hold a number with all its digits.
+fn fits(number: f64) -> bool {
+    number == 0.0 || (number as f32).is_normal()
+}
+
 /// A net of particles and links as a simulator, on a device.
 pub struct IbdsClothGpu {
     name: String,
@@ -54,6 +59,8 @@ pub struct IbdsClothGpu {
     net: Net,
     /// The least that links can be told to be off by, of their length [-].
     resolved: f64,
+    /// Mean rest length of links, of which those are measured that have none `[m]`.
+    mean_rest: f64,
     holds: Holds,
     table: HandleTable,
     surfaces: Vec<Arc<Surface>>,
@@ -88,10 +95,13 @@ impl IbdsClothGpu {
             let expected = format!("at most {} particles, and links", step::most_threads(gpu));
             return Err(SimulatorError::refused("net", threads, expected));
         }
-        let numbers = net.masses().iter().map(|m| 1.0 / m).chain(net.links().iter().map(|link| link.rest_length));
-        let numbers = numbers.chain(net.masses().iter().copied());
-        if let Some(wrong) = numbers.clone().find(|x| *x != 0.0 && !(*x as f32).is_normal()) {
-            return Err(SimulatorError::refused("net", wrong, "masses and lengths that 32 bits can hold"));
+        let masses = net.masses().iter().flat_map(|m| [*m, 1.0 / m]);
+        let links = net.links().iter().flat_map(|link| [link.rest_length, link.compliance]);
+        let springs =
+            net.all_springs().iter().flat_map(|spring| [spring.rest_length, spring.stiffness, spring.damping]);
+        if let Some(wrong) = masses.chain(links).chain(springs).find(|x| !fits(*x)) {
+            let expected = "masses, lengths, stiffnesses and compliances that 32 bits can hold";
+            return Err(SimulatorError::refused("net", wrong, expected));
         }
         let surface = Surface {
             name: name.into(),
@@ -106,10 +116,13 @@ impl IbdsClothGpu {
         };
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
         let memory = Memory::new(gpu, &net, 0, 1)?;
+        let sum: f64 = net.links().iter().map(|link| link.rest_length).sum();
+        let mean_rest = if sum > 0.0 { sum / net.links().len() as f64 } else { 1.0 };
         let mut cloth = Self {
             name: name.into(),
             parameters: Parameters::default(),
             resolved: 0.0,
+            mean_rest,
             holds: Holds::default(),
             table,
             surfaces: if is_shown { vec![Arc::new(surface)] } else { vec![] },
@@ -173,15 +186,19 @@ impl IbdsClothGpu {
         let given = positions.iter().zip(velocities).enumerate().map(|(k, (x, v))| (k as u32, *x, *v)).collect();
         (self.state.known, self.state.bodies) = (Arc::new(Known::new(bodies, given)), None);
         let farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
-        let rests = self.net.links().iter().map(|link| link.rest_length).filter(|rest| *rest > 0.0);
-        let shortest = rests.fold(f64::INFINITY, f64::min);
+        let measure = |link: &Link| if link.rest_length > 0.0 { link.rest_length } else { self.mean_rest };
+        let shortest = self.net.links().iter().map(measure).fold(f64::INFINITY, f64::min);
         self.resolved = (ROUNDINGS * f64::from(f32::EPSILON) / 2.0 * farthest / shortest).max(f64::from(f32::EPSILON));
     }
 
     /// The state's particles on the device.
     fn bodies_of_state(&mut self) -> Result<Bodies, GpuError> {
+        // Snapshots may be of another device.
+        if let Some(bodies) = self.state.bodies.take().filter(|bodies| bodies.is_on(&self.gpu)) {
+            return Ok(bodies);
+        }
         let inverse_masses = self.net.masses().iter().map(|m| (1.0 / m) as f32);
-        self.state.bodies.take().map_or_else(|| Bodies::new(&self.gpu, &self.state.known.to_device(inverse_masses)), Ok)
+        Bodies::new(&self.gpu, &self.state.known.to_device(inverse_masses))
     }
 
     /// Holds particles where they are. What is held cannot be attached.
@@ -341,7 +358,29 @@ mod tests {
             assert!(error.to_string().contains("gpu"), "{error}");
             assert!(cloth.positions() == places && cloth.snapshot(None).to_bytes() == bytes);
         }
-        assert!(IbdsClothGpu::new("another", net, &gpu).is_err());
+        assert!(IbdsClothGpu::new("another", net.clone(), &gpu).is_err());
+        // On another device the same cloth goes on from there, with the same bits as ever.
+        let other = Gpu::new().unwrap();
+        let make = || {
+            let mut cloth = IbdsClothGpu::new("chain", net.clone(), &other).unwrap();
+            cloth.pin(&[0]).unwrap();
+            cloth
+        };
+        let (mut second, mut fresh) = (make(), make());
+        second.step(0.01, Inputs::NONE).unwrap();
+        second.retract(&mark).unwrap();
+        fresh.retract(&mark).unwrap();
+        for again in [&mut second, &mut fresh] {
+            again.step(0.01, Inputs::NONE).unwrap();
+            assert!(again.snapshot(None).to_bytes() == bytes);
+        }
+        // Memory of another cloth is of no use.
+        let small = IbdsClothGpu::new("small", Net::chain([0.0; 3], [1.0, 0.0, 0.0], 2, 1.0).unwrap(), &other).unwrap();
+        let reused = second.snapshot(Some(small.snapshot(None)));
+        second.step(0.01, Inputs::NONE).unwrap();
+        second.retract(&reused).unwrap();
+        second.step(0.01, Inputs::NONE).unwrap();
+
         cloth.retract(&mark).unwrap();
         assert!(cloth.time() == 0.01 && cloth.positions() != places);
         assert!(cloth.step(0.01, Inputs::NONE).is_err());

@@ -47,31 +47,26 @@ pub(crate) struct Body {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Entry {
-    pub position: [f32; 4],
-    pub velocity: [f32; 4],
-    pub before: [f32; 4],
-    pub impulse: [f32; 4],
+    position: [f32; 3],
+    particle: u32,
+    velocity: [f32; 3],
+    mass: f32,
+    before: [f32; 4],
+    impulse: [f32; 4],
 }
 
 impl Entry {
     /// Of a particle of such a mass `[kg]` that is held.
     pub fn held(held: &Held, mass: f64) -> Self {
-        let with = |vector: [f64; 3], last: f32| {
-            let [x, y, z] = vector.map(|x| x as f32);
-            [x, y, z, last]
-        };
-        Self {
-            position: with(held.position.into(), f32::from_bits(held.vertex as u32)),
-            velocity: with(held.velocity.into(), mass as f32),
-            before: [0.0; 4],
-            impulse: [0.0; 4],
-        }
+        let [position, velocity] =
+            [held.position, held.velocity].map(|vector| <[f64; 3]>::from(vector).map(|x| x as f32));
+        Self { position, particle: held.vertex as u32, velocity, mass: mass as f32, ..Self::zeroed() }
     }
 
     /// Of a particle that is loaded with a force `[N]`.
     pub fn load(particle: u32, force: [f32; 3]) -> Self {
         let [x, y, z] = force;
-        Self { position: [0.0, 0.0, 0.0, f32::from_bits(particle)], impulse: [x, y, z, 0.0], ..Self::zeroed() }
+        Self { particle, impulse: [x, y, z, 0.0], ..Self::zeroed() }
     }
 }
 
@@ -115,8 +110,6 @@ pub(crate) struct Memory {
     pub staging: Buffer,
     pub links: Vec<Range>,
     pub springs: Vec<Range>,
-    /// Mean rest length of links that have one `[m]`.
-    pub mean_rest: f64,
     /// With links, and with springs.
     pub with_links: BindGroup,
     pub with_springs: BindGroup,
@@ -148,8 +141,17 @@ impl Memory {
         };
         let links: Vec<Link> = links.into_iter().map(of_link).collect();
         let springs: Vec<Spring> = springs.into_iter().map(of_spring).collect();
-        let rests = || net.links().iter().map(|link| link.rest_length).filter(|rest| *rest > 0.0);
-        let mean_rest = if rests().count() > 0 { rests().sum::<f64>() / rests().count() as f64 } else { 1.0 };
+        let ranges = u64::from(SWEEPS) * link_ranges.len() as u64 + spring_ranges.len() as u64;
+        let (needed, found) = (ranges * u64::from(ALIGNED), u64::from(u32::MAX));
+        if needed > found {
+            // As many groups as links or springs meet at a particle.
+            return Err(GpuError::Limit {
+                adapter: gpu.adapter().into(),
+                what: "size of ranges of groups [B]",
+                found,
+                needed,
+            });
+        }
 
         let sums = n.div_ceil(u64::from(WORKGROUP)).max(1);
         let bodies = gpu.buffer("bodies", n * size_of::<Body>() as u64, storage)?;
@@ -210,7 +212,6 @@ impl Memory {
             staging,
             links: link_ranges,
             springs: spring_ranges,
-            mean_rest,
             with_links,
             with_springs,
             ranges,

@@ -4,7 +4,10 @@ use partita_ibds_cloth::Integrator;
 use partita_simulator::{SimulatorError, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
-use crate::IbdsClothGpu;
+use crate::{IbdsClothGpu, fits};
+
+/// Parts of a step, at most: what they are given is brought to the device before the first.
+const MOST_PARTS: u32 = 1 << 16;
 
 /// All parameters of [`IbdsClothGpu`], which has a consuming setter of the same name for each. What is wrong with them is told by
 /// [`IbdsClothGpu::checked`], or by the next step.
@@ -24,7 +27,7 @@ pub struct Parameters {
     /// Sweeps of each loop after which it stops anyway, at least 1; the step's outcome is `StoppedAt` then (\[BBD09\] section 3.5).
     /// Default 100.
     pub max_iterations: u32,
-    /// Parts of a step, at least 1. Default 1.
+    /// Parts of a step, from 1 to 65,536. Default 1.
     pub substeps: u32,
 }
 
@@ -48,13 +51,20 @@ impl Parameters {
     /// Names the first that is wrong, its value and what it could be.
     pub fn check(&self, resolved: f64) -> Result<(), SimulatorError> {
         check_vector("gravity [m/s²]", self.gravity)?;
+        let rates = self.gravity.into_iter().chain(self.velocity_tolerance);
+        if let Some(wrong) = rates.into_iter().find(|x| !fits(*x)) {
+            return Err(SimulatorError::refused("gravity or velocity_tolerance", wrong, "what 32 bits can hold"));
+        }
         if !(resolved..=1.0).contains(&self.extensibility) {
             let expected = format!("from {resolved:.1e}, what 32 bits can tell of places and links like these, to 1");
             return Err(SimulatorError::refused("extensibility [-]", self.extensibility, expected));
         }
         self.velocity_tolerance.map_or(Ok(()), |value| check_positive("velocity_tolerance [m/s]", value))?;
         check_positive("max_iterations", f64::from(self.max_iterations))?;
-        check_positive("substeps", f64::from(self.substeps))
+        if !(1..=MOST_PARTS).contains(&self.substeps) {
+            return Err(SimulatorError::refused("substeps", self.substeps, format!("from 1 to {MOST_PARTS}")));
+        }
+        Ok(())
     }
 }
 

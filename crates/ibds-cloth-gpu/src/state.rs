@@ -38,7 +38,9 @@ impl Clone for State {
     fn clone_from(&mut self, from: &Self) {
         let bodies = self.bodies.take();
         let bodies = match (bodies, &from.bodies) {
-            (Some(bodies), Some(others)) => bodies.take_over(others).is_ok().then_some(bodies),
+            (Some(bodies), Some(others)) if bodies.is_like(others) => {
+                bodies.take_over(others).is_ok().then_some(bodies)
+            }
             (_, others) => others.as_ref().and_then(|others| others.duplicate().ok()),
         };
         *self = Self { known: from.known.clone(), time: from.time, external: from.external, bodies };
@@ -97,6 +99,15 @@ impl Bodies {
     /// There is no memory for them.
     pub fn new(gpu: &Arc<Gpu>, bodies: &[Body]) -> Result<Self, GpuError> {
         Ok(Self { gpu: gpu.clone(), buffer: gpu.filled("bodies of a state", bodies, BufferUsages::empty())? })
+    }
+
+    /// Whether they are on this device.
+    pub fn is_on(&self, gpu: &Arc<Gpu>) -> bool {
+        Arc::ptr_eq(&self.gpu, gpu)
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.is_on(&other.gpu) && self.buffer.size() == other.buffer.size()
     }
 
     fn duplicate(&self) -> Result<Self, GpuError> {

@@ -21,6 +21,9 @@ type V3 = Vector3<f64>;
 /// The shortest part of a step: squares of less are near what 32 bits end at `[s]`.
 const SHORTEST: f64 = 1e-12;
 
+/// Dispatches between two looks at the flags, about: some systems take a device that is busy for seconds for lost.
+const DISPATCHES: u32 = 4096;
+
 /// What a part of a step is given.
 struct Given {
     h: f64,
@@ -68,6 +71,9 @@ impl IbdsClothGpu {
             return Err(SimulatorError::failed(format!("position and velocity of particle {k}"), found, "finite"));
         }
         let [lengths, rates] = back.worst;
+        if !(lengths + rates).is_finite() {
+            return Err(SimulatorError::failed("errors of links", format!("{:?}", back.worst), "finite"));
+        }
         report.outcome.note(extensibility * lengths, extensibility, "of the rest length");
         if let Some(tolerance) = velocity_tolerance {
             report.outcome.note(tolerance * rates, tolerance, "m/s");
@@ -101,9 +107,8 @@ impl IbdsClothGpu {
         }
         let entry = |(particle, force): (u32, V3)| {
             let rounded = <[f64; 3]>::from(force).map(|x| x as f32);
-            let moves =
-                rounded.iter().all(|x| (f64::from(*x) / self.net.masses()[particle as usize]) as f32 <= f32::MAX);
-            if moves && rounded.iter().all(|x| x.is_finite()) {
+            let mass = self.net.masses()[particle as usize];
+            if rounded.iter().all(|x| x.is_finite() && ((f64::from(*x) / mass) as f32).is_finite()) {
                 return Ok(Entry::load(particle, rounded));
             }
             let thing = format!("load on particle {particle} [N]");
@@ -159,7 +164,7 @@ impl IbdsClothGpu {
                 loads: loads.len() as u32,
                 links,
                 extensibility: extensibility as f32,
-                mean_rest: self.memory.mean_rest as f32,
+                mean_rest: self.mean_rest as f32,
                 velocity_tolerance: velocity_tolerance.unwrap_or(1.0) as f32,
                 first_sum: number * n.div_ceil(WORKGROUP),
                 unused: 0,
@@ -212,8 +217,8 @@ impl IbdsClothGpu {
             stage.run_on(&self.memory.with_springs, add_springs, self.memory.range_of_springs(group), range.count);
         }
         stage.run(predict, n);
-        stage.run(sum_moments, n);
         stage.run(hold, held);
+        stage.run(sum_moments, n);
         drop(stage);
         commands = self.repeat(commands, &Loop { sweep: sweep_lengths, part }, iterations)?;
         commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, None);
@@ -244,7 +249,8 @@ impl IbdsClothGpu {
         let gpu = self.gpu.clone();
         let (mut done, mut count) = (0, self.looks);
         while done < self.parameters.max_iterations && !self.memory.links.is_empty() {
-            count = count.clamp(1, SWEEPS).min(self.parameters.max_iterations - done);
+            let most = (DISPATCHES / self.memory.links.len() as u32).clamp(1, SWEEPS);
+            count = count.clamp(1, most).min(self.parameters.max_iterations - done);
             commands.clear_buffer(&self.memory.flags, 0, Some(u64::from(SWEEPS) * 4));
             let mut stage = self.stage(&mut commands, of.part);
             for sweep in 0..count {

@@ -2,12 +2,14 @@
 
 mod device;
 
+use std::sync::Arc;
+
 use device::{gpu, is_there};
 use nalgebra::Vector3;
 use partita_ibds_cloth::{IbdsCloth, Integrator, Link, LinkKind, Net, Optimisations, Solver};
 use partita_ibds_cloth_gpu::{IbdsClothGpu, groups};
 use partita_mesh::{Mesh, Side};
-use partita_simulator::{Inputs, Outcome, Simulator, SimulatorError, Wrench};
+use partita_simulator::{Guide, HandleState, Inputs, Motion, Outcome, Simulator, SimulatorError, Wrench};
 
 type V3 = Vector3<f64>;
 
@@ -76,12 +78,27 @@ fn it_sweeps_as_the_cpu_does() {
             there.pin(&edge).unwrap();
             let here = here.solver(Solver::GaussSeidel(Optimisations::NONE)).velocity_tolerance(tolerance).substeps(2);
             let there = there.velocity_tolerance(tolerance).substeps(2);
-            let here = here.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
-            let there = there.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
+            let mut here = here.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
+            let mut there = there.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
+            let hand = |t: f64| HandleState::point([0.3 * t, 0.0, 0.0], [0.3, 0.0, 0.0]);
+            here.pin_along("hand", &[44, 45], hand).unwrap();
+            there.pin_along("hand", &[44, 45], hand).unwrap();
             let (mut here, mut there) =
                 (here.integrator(integrator).max_iterations(3), there.integrator(integrator).max_iterations(3));
-            let [a, b] = [here.step(H, Inputs::NONE).unwrap(), there.step(H, Inputs::NONE).unwrap()];
+            // Loads, a hand that sets out, and a particle that is attached to what waits.
+            let attached = |own| vec![Guide::Attachment { own }];
+            here.follow(attached(here.particle(20))).unwrap();
+            there.follow(attached(there.particle(20))).unwrap();
+            let waits: Arc<[HandleState]> = [HandleState::point(begin[20], [0.0; 3])].into();
+            let motions = vec![Some(Motion { begin: waits.clone(), end: waits })];
+            let push = |particle| vec![(particle, Wrench::force([0.2, 0.1, -0.3]))];
+            let [a, b] = [
+                here.step(H, &Inputs { loads: push(here.particle(9)), motions: motions.clone() }).unwrap(),
+                there.step(H, &Inputs { loads: push(there.particle(9)), motions }).unwrap(),
+            ];
             assert_eq!(a.iterations, b.iterations);
+            let [a, b] = [&a, &b].map(|report| V3::from(report.reactions[0].impulse.linear));
+            assert!((a - b).norm() < 1e-4 * a.norm() && a.norm() > 0.0, "{a:?} {b:?}");
             let off = [apart(here.positions(), there.positions()), apart(here.velocities(), there.velocities())];
             // Of a metre, and of that in a part of a step.
             assert!(off[0] < 1e-6 && off[1] < 1e-6 / (0.5 * H), "{integrator:?}, {tolerance:?}: {off:?}");
@@ -122,6 +139,24 @@ fn it_swings_as_on_the_cpu() {
     let [a, b] = [a.kinetic + a.potential, b.kinetic + b.potential];
     // Of what it fell: what is left alone in one and not in the other makes them go apart in time.
     assert!((a - b).abs() < 0.05 * 0.2 * G * 0.5, "{a} J, {b} J");
+}
+
+/// Cloths that share a device, each stepped by a thread of its own, do what they do alone.
+#[test]
+fn cloths_share_a_device() {
+    if !is_there() {
+        return;
+    }
+    let run = || {
+        let (net, edge) = sheet(5);
+        let mut cloth = on_device(net);
+        cloth.pin(&edge).unwrap();
+        (0..40).for_each(|_| drop(step(&mut cloth)));
+        cloth.snapshot(None).to_bytes()
+    };
+    let alone = run();
+    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(run)).collect();
+    assert!(threads.into_iter().all(|thread| thread.join().unwrap() == alone));
 }
 
 /// Two runs give the same bits, also where one is interrupted by going back, and for any number of sweeps between looks at the flags: the
@@ -174,12 +209,11 @@ fn exact_solutions() {
     let off = -hanging.positions()[1].y - 1.0 - 2.0 * G * compliance;
     assert!(off.abs() < 1e-4, "{off} m");
     // And what holds it bears its weight.
-    let [before, after] = [hanging.ledger().unwrap(), {
-        step(&mut hanging);
-        hanging.ledger().unwrap()
-    }];
-    let gained = V3::from(after.momentum) - V3::from(before.momentum);
-    assert!(gained.norm() < 1e-3 * 2.0 * G * H, "{gained:?}");
+    let external = |cloth: &IbdsClothGpu| V3::from(cloth.ledger().unwrap().external.unwrap().linear);
+    let before = external(&hanging);
+    step(&mut hanging);
+    let gained = external(&hanging) - before;
+    assert!(gained.norm() < 1e-3 * 3.0 * G * H, "{gained:?}");
 
     let net = Net::new(&[[0.0; 3], [1.0, 0.0, 0.0]], &[1.0, 1.0]).unwrap().springs([[0, 1]], 100.0, 1.0).unwrap();
     let mut swinging = on_device(net).gravity([0.0; 3]).with_positions(&[[0.0; 3], [1.1, 0.0, 0.0]]).unwrap();
@@ -225,14 +259,20 @@ fn what_is_wrong_is_refused() {
     assert!(refused(IbdsClothGpu::new("cloth", net.clone().struts([[0, 1]], 0.1).unwrap(), &gpu())).contains("struts"));
     let light = Net::new(&[[0.0; 3]], &[1e-60]).unwrap();
     assert!(refused(IbdsClothGpu::new("cloth", light, &gpu())).contains("32 bits"));
+    let stiff = net.clone().springs([[0, 1]], 1e39, 0.0).unwrap();
+    assert!(refused(IbdsClothGpu::new("cloth", stiff, &gpu())).contains("32 bits"));
+    assert!(refused(on_device(net.clone()).velocity_tolerance(Some(1e-50)).checked()).contains("32 bits"));
+    assert!(refused(on_device(net.clone()).substeps(1 << 20).checked()).contains("substeps"));
     assert!(refused(on_device(net.clone()).with_positions(&[[1e300; 3]; 25])).contains("32 bits"));
 
     let mut cloth = on_device(net);
     let before = cloth.snapshot(None).to_bytes();
     let load =
         |force: f64| Inputs { loads: vec![(cloth.particle(3), Wrench::force([force, 0.0, 0.0]))], ..Inputs::default() };
-    let (huge, fine) = (load(1e200), load(1.0));
-    assert!(cloth.step(H, &huge).unwrap_err().to_string().contains("particle 3"));
+    let (huge, light, fine) = (load(1e200), load(-1e37), load(1.0));
+    for load in [huge, light] {
+        assert!(cloth.step(H, &load).unwrap_err().to_string().contains("particle 3"));
+    }
     assert!(cloth.step(1e-30, &fine).unwrap_err().to_string().contains("dt"));
     assert_eq!(cloth.snapshot(None).to_bytes(), before);
 }

@@ -3,7 +3,7 @@
 use std::{any::Any, cell::Cell, sync::Arc};
 
 use partita_simulator::{
-    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Motion, Simulator,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Motion, Precision, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, Wrench,
     laws::{self, Broken, Suite},
     reference::{Chain, ChainParameters},
@@ -32,6 +32,7 @@ enum Fault {
     LoadsActBesideTheHandle,
     LedgerIsNan,
     LedgerIsMissing,
+    SingleLosesAHundredth,
     ReadingNudges,
     TimeDrifts,
     StepsTooLong,
@@ -250,6 +251,10 @@ impl Simulator for Faulty {
         match self.fault {
             KeepsReactionsAndLedger => Some(Ledger { external: None, ..ledger }),
             LedgerIsMissing => None,
+            SingleLosesAHundredth => {
+                let momentum = ledger.momentum.map(|p| 0.99 * p);
+                Some(Ledger { momentum, precision: Precision::Single, ..ledger })
+            }
             LedgerIsNan => Some(Ledger { momentum: [f64::NAN; 3], ..ledger }),
             LedgerOutsideItsState => Some(Ledger { kinetic: self.hidden.get(), ..ledger }),
             _ => Some(ledger),
@@ -456,6 +461,13 @@ fn law_8_finds_an_attachment_that_is_off_by_a_millimetre_or_a_millionth_of_its_s
     );
     finds(laws::law_8, HoldsTooSlow, &["law 8", "step 0", "the held handle is 0e0 m and ", "tolerance 0e0 m"]);
     finds(laws::law_8, ToleratesAnything, &["law 8", "a tolerance of 1e0 m says nothing"]);
+}
+
+/// Who computes with 32 bits may round, and no more.
+#[test]
+fn laws_5_and_8_find_what_32_bits_do_not_lose() {
+    finds(laws::law_5, SingleLosesAHundredth, &["law 5", "N over"]);
+    finds(laws::law_8, SingleLosesAHundredth, &["law 8", "momentum grew"]);
 }
 
 #[test]

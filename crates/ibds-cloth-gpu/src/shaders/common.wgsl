@@ -37,11 +37,14 @@ struct Aside {
     given: vec4f,
 }
 
-// A particle that is held, number and mass in the fourth components: where it ends, how fast, how fast it began, what that took [N s]. Or a
-// particle that is loaded: number, and force in the place of the impulse [N].
+// A particle that is held: where it ends, how fast, how fast it began, what that took [N s]. Or one that is loaded, with the force in the
+// place of the impulse [N].
 struct Held {
-    position: vec4f,
-    velocity: vec4f,
+    position: vec3f,
+    particle: u32,
+    velocity: vec3f,
+    // [kg]
+    mass: f32,
     before: vec4f,
     impulse: vec4f,
 }

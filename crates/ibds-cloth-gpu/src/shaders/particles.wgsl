@@ -11,7 +11,7 @@ fn begin(@builtin(global_invocation_id) id: vec3u) {
 fn add_loads(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.loads {
         let load = held[part.first_load + id.x];
-        asides[bitcast<u32>(load.position.w)].force += vec4f(load.impulse.xyz, 0.0);
+        asides[load.particle].force += vec4f(load.impulse.xyz, 0.0);
     }
 }
 
@@ -31,10 +31,10 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
 fn hold(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.held {
         let q = part.first_held + id.x;
-        let k = bitcast<u32>(held[q].position.w);
+        let k = held[q].particle;
         held[q].before = bodies[k].v;
-        asides[k].predicted = vec4f(held[q].position.xyz, 0.0);
-        values[k] = vec4f(held[q].position.xyz, 0.0);
+        asides[k].predicted = vec4f(held[q].position, 0.0);
+        values[k] = vec4f(held[q].position, 0.0);
     }
 }
 
@@ -53,7 +53,7 @@ fn advance(@builtin(global_invocation_id) id: vec3u) {
 fn hold_velocities(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.held {
         let entry = held[part.first_held + id.x];
-        bodies[bitcast<u32>(entry.position.w)].v = vec4f(entry.velocity.xyz, 0.0);
+        bodies[entry.particle].v = vec4f(entry.velocity, 0.0);
     }
 }
 
@@ -76,11 +76,11 @@ fn end_rates(@builtin(global_invocation_id) id: vec3u) {
 fn book(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.held {
         let q = part.first_held + id.x;
-        let k = bitcast<u32>(held[q].position.w);
-        let mass = held[q].velocity.w;
+        let k = held[q].particle;
+        let mass = held[q].mass;
         let links = asides[k].taken.xyz / part.h + asides[k].given.xyz;
         let forces = part.h * (asides[k].force.xyz + mass * part.gravity);
-        let gained = mass * (held[q].velocity.xyz - held[q].before.xyz);
+        let gained = mass * (held[q].velocity - held[q].before.xyz);
         held[q].impulse = vec4f(gained - forces - links, 0.0);
     }
 }
