@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{Guide, HandleState, Motion, SimulatorError};
+use partita_simulator::{Guide, HandleState, HandleTable, Motion, SimulatorError};
 use serde::Serialize;
 
 use crate::not_started;
@@ -105,6 +105,20 @@ impl Holds {
     /// Whether a vertex is pinned, or a hand's.
     pub fn holds(&self, vertex: u32) -> bool {
         self.pins.contains(&vertex) || self.hands.iter().any(|hand| hand.vertices.contains(&vertex))
+    }
+
+    /// # Errors
+    /// Names the first guide that is an attachment of a particle which is held.
+    pub fn check_attachments(&self, table: &HandleTable, guides: &[Guide]) -> Result<(), SimulatorError> {
+        for (number, guide) in guides.iter().enumerate() {
+            if let Guide::Attachment { own } = guide
+                && self.holds(own.index)
+            {
+                let found = format!("an attachment of {}", table.describe(*own));
+                return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
+            }
+        }
+        Ok(())
     }
 
     /// Where all that is held, or attached to what moves so, ends a part of a step at this time `[s]`, to `held`; what is pinned stays at

@@ -116,13 +116,11 @@ impl IbdsClothGpu {
         };
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
         let memory = Memory::new(gpu, &net, 0, 1)?;
-        let sum: f64 = net.links().iter().map(|link| link.rest_length).sum();
-        let mean_rest = if sum > 0.0 { sum / net.links().len() as f64 } else { 1.0 };
         let mut cloth = Self {
             name: name.into(),
             parameters: Parameters::default(),
             resolved: 0.0,
-            mean_rest,
+            mean_rest: net.mean_rest(),
             holds: Holds::default(),
             table,
             surfaces: if is_shown { vec![Arc::new(surface)] } else { vec![] },
@@ -307,14 +305,7 @@ impl Simulator for IbdsClothGpu {
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
-        for (number, guide) in guides.iter().enumerate() {
-            if let Guide::Attachment { own } = guide
-                && self.holds.holds(own.index)
-            {
-                let found = format!("an attachment of {}", self.table.describe(*own));
-                return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
-            }
-        }
+        self.holds.check_attachments(&self.table, &guides)?;
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())
@@ -324,7 +315,7 @@ impl Simulator for IbdsClothGpu {
     fn ledger(&self) -> Option<Ledger> {
         let [positions, velocities] = self.state.known.vectors();
         let vertices = Vertices { positions, velocities, masses: self.net.masses() };
-        let ledger = vertices.ledger(self.parameters.gravity, self.stored(), self.state.external);
+        let ledger = vertices.ledger(self.parameters.gravity, self.net.stored(positions), self.state.external);
         Some(Ledger { precision: Precision::Single, ..ledger })
     }
 

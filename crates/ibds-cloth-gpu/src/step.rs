@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use nalgebra::Vector3;
 use partita_cloth::Held;
-use partita_ibds_cloth::{Integrator, LinkKind};
+use partita_ibds_cloth::Integrator;
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 use wgpu::{BindGroup, CommandEncoder, ComputePass, ComputePipeline};
 
@@ -329,18 +329,6 @@ impl IbdsClothGpu {
         }
         let Wrench { linear: before, angular: turned } = self.state.external;
         Wrench { linear: (V3::from(before) + linear).into(), angular: (V3::from(turned) + angular).into() }
-    }
-
-    /// Energy that springs and links that give way store `[J]`.
-    pub(crate) fn stored(&self) -> f64 {
-        let [positions, _] = self.state.known.vectors();
-        let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
-        let springs = self.net.all_springs().iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
-        let links = self.net.links().iter().filter(|link| link.compliance > 0.0).map(|link| {
-            let e = longer(link.particles, link.rest_length);
-            if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
-        });
-        0.5 * (springs.sum::<f64>() + links.sum::<f64>())
     }
 }
 

@@ -300,14 +300,7 @@ impl Simulator for IbdsCloth {
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         self.parameters.check()?;
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
-        for (number, guide) in guides.iter().enumerate() {
-            if let Guide::Attachment { own } = guide
-                && self.holds.holds(own.index)
-            {
-                let found = format!("an attachment of {}", self.table.describe(*own));
-                return Err(SimulatorError::refused(format!("guide {number}"), found, "a particle that is not held"));
-            }
-        }
+        self.holds.check_attachments(&self.table, &guides)?;
         let obstacles = Obstacles::new(&guides);
         self.work.contacts = contacts(&self.net, &self.parameters, obstacles.1)?;
         self.work.obstacles = obstacles.0;
@@ -318,15 +311,7 @@ impl Simulator for IbdsCloth {
 
     /// Potential energy is that of gravity (zero at the origin), of springs, and of links that give way.
     fn ledger(&self) -> Option<Ledger> {
-        let Self { net, state, .. } = self;
-        let longer =
-            |[i, j]: [u32; 2], rest: f64| (state.positions[j as usize] - state.positions[i as usize]).norm() - rest;
-        let springs = net.springs.iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
-        let links = net.links.iter().filter(|link| link.compliance > 0.0).map(|link| {
-            let e = longer(link.particles, link.rest_length);
-            if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
-        });
-        let stored = 0.5 * (springs.sum::<f64>() + links.sum::<f64>());
+        let (state, stored) = (&self.state, self.net.stored(&self.state.positions));
         Some(self.vertices_of(state).ledger(self.parameters.gravity, stored, state.external))
     }
 

@@ -101,8 +101,7 @@ impl AtParticles {
 impl Links {
     pub fn new(net: &Net) -> Self {
         let links = &net.links;
-        let mean = links.iter().map(|link| link.rest_length).sum::<f64>() / links.len() as f64;
-        let mean = if mean > 0.0 { mean } else { 1.0 };
+        let mean = net.mean_rest();
         Self {
             ends: links.iter().map(|link| link.particles).collect(),
             rest: links.iter().map(|link| link.rest_length).collect(),

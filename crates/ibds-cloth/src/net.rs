@@ -290,6 +290,26 @@ impl Net {
         &self.masses
     }
 
+    /// Mean rest length of links, or a metre if none has one: by this are errors measured of those that have none `[m]`.
+    pub fn mean_rest(&self) -> f64 {
+        let mean = self.links.iter().map(|link| link.rest_length).sum::<f64>() / self.links.len() as f64;
+        if mean > 0.0 { mean } else { 1.0 }
+    }
+
+    /// Energy that springs and links that give way store where particles are at these places `[m]`, one a particle `[J]`.
+    ///
+    /// # Panics
+    /// There are fewer places than particles.
+    pub fn stored(&self, positions: &[V3]) -> f64 {
+        let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
+        let springs = self.springs.iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
+        let links = self.links.iter().filter(|link| link.compliance > 0.0).map(|link| {
+            let e = longer(link.particles, link.rest_length);
+            if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
+        });
+        0.5 * (springs.sum::<f64>() + links.sum::<f64>())
+    }
+
     /// Triangles that others meet and pictures show.
     pub fn skin(&self) -> &[[u32; 3]] {
         &self.triangles
