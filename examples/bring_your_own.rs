@@ -167,6 +167,7 @@ fn pond(side: f64) -> Result<Pond, Failure> {
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         lines: vec![],
         two_sided: true,
+        primitive: None,
         friction: 0.0,
         restitution: 0.0,
         thickness: 0.0,

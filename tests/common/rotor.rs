@@ -47,6 +47,7 @@ impl Rotor {
             triangles: vec![[0, 1, 2]],
             lines: vec![],
             two_sided: true,
+            primitive: None,
             friction: 0.0,
             restitution: 0.0,
             thickness: 0.0,

@@ -143,6 +143,7 @@ fn ball() -> Result<Guide, Failure> {
         triangles: ball.triangles().to_vec(),
         lines: vec![],
         two_sided: false,
+        primitive: None,
         friction: 0.3,
         restitution: 0.0,
         thickness: 0.0,

@@ -167,6 +167,7 @@ fn obstacle(carrier: Carrier, vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>)
         triangles,
         lines: vec![],
         two_sided: true,
+        primitive: None,
         friction,
         restitution,
         thickness,

@@ -87,6 +87,7 @@ impl Ribbon {
             triangles: mesh.triangles().to_vec(),
             lines: vec![],
             two_sided: true,
+            primitive: None,
             friction: 0.3,
             restitution: 0.0,
             thickness: 0.5 * THICKNESS,

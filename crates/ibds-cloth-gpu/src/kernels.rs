@@ -9,12 +9,16 @@ use wgpu::{
 pub(crate) const WORKGROUP: u32 = 256;
 /// Sweeps between two looks at the flags, at most; and numbers of flags behind theirs.
 pub(crate) const SWEEPS: u32 = 64;
-pub(crate) const FLAGS: u32 = SWEEPS + 2;
+pub(crate) const FLAGS: u32 = SWEEPS + 4;
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
 const LINKS: &str = include_str!("shaders/links.wgsl");
 const SPRINGS: &str = include_str!("shaders/springs.wgsl");
 const PARTICLES: &str = include_str!("shaders/particles.wgsl");
+const OBSTACLES: &str = concat!(include_str!("shaders/distances.wgsl"), include_str!("shaders/obstacles.wgsl"));
+
+const SHADERS: [(&str, &str); 4] =
+    [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES), ("obstacles", OBSTACLES)];
 
 /// One pipeline a stage, named as in the shaders.
 pub(crate) struct Kernels {
@@ -35,6 +39,15 @@ pub(crate) struct Kernels {
     pub measure_rates: ComputePipeline,
     pub end_rates: ComputePipeline,
     pub book: ComputePipeline,
+    pub find: ComputePipeline,
+    pub find_more: ComputePipeline,
+    pub push: ComputePipeline,
+    pub keep_out: ComputePipeline,
+    pub sum_pushes: ComputePipeline,
+    pub close: ComputePipeline,
+    pub push_rates: ComputePipeline,
+    pub sum_rate_pushes: ComputePipeline,
+    pub sum_wrenches: ComputePipeline,
 }
 
 /// A shader with what all share in front of it.
@@ -65,8 +78,7 @@ impl Kernels {
             let source = ShaderSource::Wgsl(source(own).into());
             device.create_shader_module(ShaderModuleDescriptor { label: Some(label), source })
         };
-        let [links, springs, particles] =
-            [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES)].map(|(label, own)| module(label, own));
+        let [links, springs, particles, obstacles] = SHADERS.map(|(label, own)| module(label, own));
         let stage = |module: &wgpu::ShaderModule, entry_point: &str| {
             device.create_compute_pipeline(&ComputePipelineDescriptor {
                 label: Some(entry_point),
@@ -93,6 +105,15 @@ impl Kernels {
             measure_rates: stage(&links, "measure_rates"),
             end_rates: stage(&particles, "end_rates"),
             book: stage(&particles, "book"),
+            find: stage(&obstacles, "find"),
+            find_more: stage(&obstacles, "find_more"),
+            push: stage(&obstacles, "push"),
+            keep_out: stage(&obstacles, "keep_out"),
+            sum_pushes: stage(&obstacles, "sum_pushes"),
+            close: stage(&obstacles, "close"),
+            push_rates: stage(&obstacles, "push_rates"),
+            sum_rate_pushes: stage(&obstacles, "sum_rate_pushes"),
+            sum_wrenches: stage(&obstacles, "sum_wrenches"),
             memory,
             range,
         }
@@ -108,7 +129,7 @@ mod tests {
     /// Without a device: each shader can be read and is valid with nothing but what WebGPU promises.
     #[test]
     fn shaders_are_valid() {
-        for (name, own) in [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES)] {
+        for (name, own) in SHADERS {
             let module = naga::front::wgsl::parse_str(&source(own))
                 .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source(own))));
             let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());

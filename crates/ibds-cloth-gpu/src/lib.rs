@@ -13,12 +13,16 @@
 //! - Numbers on the device have 32 bits: momentum is kept to about a millionth, and an extensibility that cannot be told of places and
 //!   links as they are is refused. What is held or attached ends each step where it should to the last of 64 bits; only links see it rounded.
 //! - One device gives the same bits again; others may round otherwise.
-//! - Nothing is met yet: neither obstacles nor the cloth itself. Struts are refused.
+//! - Obstacles are met by particles, not by what is between them: an edge or a needle comes through a link by about its length, so links
+//!   should be short against what is met. What a [`Primitive`](partita_simulator::Primitive) is, is met exactly; other closed surfaces as
+//!   volumes of signed distances, whose edges are round by a cell ([`Parameters::volume_cells`]). A particle is pushed by four at most.
+//! - The cloth does not meet itself yet. Struts are refused.
 
 mod gpu;
 mod groups;
 mod kernels;
 mod memory;
+mod obstacles;
 mod parameters;
 mod state;
 mod step;
@@ -39,6 +43,7 @@ use partita_simulator::{
 pub use gpu::{Gpu, GpuError};
 pub use groups::groups;
 use memory::Memory;
+use obstacles::Obstacles;
 pub use parameters::Parameters;
 use state::{Bodies, Known, State};
 
@@ -67,6 +72,8 @@ pub struct IbdsClothGpu {
     guides: Vec<Guide>,
     gpu: Arc<Gpu>,
     memory: Memory,
+    /// None where guides or parameters have changed.
+    met: Option<Obstacles>,
     state: State,
     /// Sweeps before flags are looked at.
     looks: u32,
@@ -103,6 +110,7 @@ impl IbdsClothGpu {
             let expected = "masses, lengths, stiffnesses and compliances that 32 bits can hold";
             return Err(SimulatorError::refused("net", wrong, expected));
         }
+        let parameters = Parameters::default();
         let surface = Surface {
             name: name.into(),
             carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
@@ -110,15 +118,16 @@ impl IbdsClothGpu {
             triangles: net.skin().to_vec(),
             lines: net.lone_edges(),
             two_sided: true,
-            friction: 0.3,
+            primitive: None,
+            friction: parameters.friction,
             restitution: 0.0,
-            thickness: 0.5e-3,
+            thickness: 0.5 * parameters.thickness,
         };
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
-        let memory = Memory::new(gpu, &net, 0, 1)?;
+        let memory = Memory::new(gpu, &net, &Obstacles::NONE, 0, 1)?;
         let mut cloth = Self {
             name: name.into(),
-            parameters: Parameters::default(),
+            parameters,
             resolved: 0.0,
             mean_rest: net.mean_rest(),
             holds: Holds::default(),
@@ -127,6 +136,7 @@ impl IbdsClothGpu {
             guides: vec![],
             gpu: gpu.clone(),
             memory,
+            met: None,
             state: State { known: Arc::default(), time: 0.0, external: Default::default(), bodies: None },
             looks: 1,
             identity: OnceLock::new(),
@@ -253,6 +263,14 @@ impl IbdsClothGpu {
         &self.parameters
     }
 
+    /// Makes obstacles of guides, and room for contacts with them.
+    fn meet(&mut self, guides: &[Guide]) -> Result<Obstacles, SimulatorError> {
+        let Parameters { thickness, volume_cells, .. } = self.parameters;
+        let met = Obstacles::new(guides, self.net.masses().len(), 0.5 * thickness, volume_cells)?;
+        self.memory = Memory::new(&self.gpu, &self.net, &met, self.memory.entries, self.memory.room)?;
+        Ok(met)
+    }
+
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
             Identity::new(&self.table, &(&self.parameters, &self.net, &self.holds, &self.table, &self.guides))
@@ -300,12 +318,13 @@ impl Simulator for IbdsClothGpu {
     }
 
     fn follows(&self) -> Follows {
-        Follows { points: true, tolerance: 0.0, ..Follows::default() }
+        Follows { points: true, rigid_surfaces: true, tolerance: 0.0, ..Follows::default() }
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.holds.check_attachments(&self.table, &guides)?;
+        self.met = Some(self.meet(&guides)?);
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())

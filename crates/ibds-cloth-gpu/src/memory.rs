@@ -11,6 +11,7 @@ use crate::{
     gpu::{Gpu, GpuError},
     groups::groups,
     kernels::{FLAGS, SWEEPS, WORKGROUP},
+    obstacles::{Obstacle, Obstacles},
 };
 
 /// Uniforms begin at multiples of this, which every device allows.
@@ -33,7 +34,11 @@ pub(crate) struct Part {
     pub mean_rest: f32,
     pub velocity_tolerance: f32,
     pub first_sum: u32,
-    pub unused: u32,
+    pub obstacles: u32,
+    pub first_obstacle: u32,
+    pub first_partial: u32,
+    pub first_wrench: u32,
+    pub parting: f32,
 }
 
 /// A particle's place with its inverse mass, and its velocity.
@@ -81,6 +86,9 @@ struct Link {
 
 const ROPE: u32 = 1 << 31;
 
+/// A particle's contacts in `obstacles.wgsl` `[B]`.
+const CONTACTS: u64 = 4 * 64;
+
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct Spring {
@@ -110,9 +118,12 @@ pub(crate) struct Memory {
     pub staging: Buffer,
     pub links: Vec<Range>,
     pub springs: Vec<Range>,
-    /// With links, and with springs.
+    /// Of a part of a step, as many as there are guides for.
+    pub obstacles: Buffer,
+    /// With links, with springs, and with obstacles and contacts.
     pub with_links: BindGroup,
     pub with_springs: BindGroup,
+    pub with_obstacles: BindGroup,
     pub ranges: BindGroup,
     /// How many entries and parts there is room for.
     pub entries: u32,
@@ -120,9 +131,9 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Of a net, for steps of so many parts with so many entries of what is held or loaded, all parts together.
-    pub fn new(gpu: &Gpu, net: &Net, entries: u32, parts: u32) -> Result<Self, GpuError> {
-        let n = net.positions().len() as u64;
+    /// Of a net among obstacles, for steps of so many parts with so many entries of what is held or loaded, all parts together.
+    pub fn new(gpu: &Gpu, net: &Net, met: &Obstacles, entries: u32, parts: u32) -> Result<Self, GpuError> {
+        let (n, met_by) = (net.positions().len() as u64, met.len() as u64);
         let storage = BufferUsages::STORAGE;
         let (links, link_ranges) = in_groups(net.links(), |link| link.particles);
         let (springs, spring_ranges) = in_groups(net.all_springs(), |spring| spring.particles);
@@ -141,7 +152,7 @@ impl Memory {
         };
         let links: Vec<Link> = links.into_iter().map(of_link).collect();
         let springs: Vec<Spring> = springs.into_iter().map(of_spring).collect();
-        let ranges = u64::from(SWEEPS) * link_ranges.len() as u64 + spring_ranges.len() as u64;
+        let ranges = u64::from(SWEEPS) * (link_ranges.len() as u64 + 1) + spring_ranges.len() as u64;
         let (needed, found) = (ranges * u64::from(ALIGNED), u64::from(u32::MAX));
         if needed > found {
             // As many groups as links or springs meet at a particle.
@@ -154,6 +165,7 @@ impl Memory {
         }
 
         let sums = n.div_ceil(u64::from(WORKGROUP)).max(1);
+        let sums = sums * (u64::from(parts) + 2 * met_by) + 2 * met_by * u64::from(parts);
         let bodies = gpu.buffer("bodies", n * size_of::<Body>() as u64, storage)?;
         let values = gpu.buffer("values", n * 16, storage)?;
         let asides = gpu.buffer("asides", n * 64, storage)?;
@@ -162,14 +174,19 @@ impl Memory {
         let pulls = gpu.buffer("pulls", links.len() as u64 * 8, storage)?;
         let flags = gpu.buffer("flags", u64::from(FLAGS) * 4, storage)?;
         let held = gpu.buffer("held", u64::from(entries) * size_of::<Entry>() as u64, storage)?;
-        let sums = gpu.buffer("sums", sums * u64::from(parts) * 16, storage)?;
+        let sums = gpu.buffer("sums", sums * 16, storage)?;
+        let obstacles = gpu.buffer("obstacles", met_by * u64::from(parts) * size_of::<Obstacle>() as u64, storage)?;
+        let contacts = gpu.buffer("contacts", if met_by > 0 { n * CONTACTS } else { 0 }, storage)?;
+        let distances = gpu.filled("distances", &met.words, storage)?;
         let parts_buffer = gpu.buffer("parts", u64::from(ALIGNED * parts), BufferUsages::UNIFORM)?;
         let staging =
             gpu.buffer("staging", bodies.size() + held.size() + sums.size() + flags.size(), BufferUsages::MAP_READ)?;
 
-        // A range for each group and sweep, so that shaders know which one they are in.
+        // A range for each group and sweep, and one for its contacts, so that shaders know which one they are in.
+        let contact_range = Range { first: 0, count: n as u32 };
+        let of_sweep = || link_ranges.iter().copied().chain([contact_range]);
         let all: Vec<(Range, u32)> = (0..SWEEPS)
-            .flat_map(|sweep| link_ranges.iter().map(move |range| (*range, sweep)))
+            .flat_map(|sweep| of_sweep().map(move |range| (range, sweep)))
             .chain(spring_ranges.iter().map(|range| (*range, 0)))
             .collect();
         let mut bytes = vec![0_u32; (ALIGNED / 4) as usize * all.len()];
@@ -178,16 +195,16 @@ impl Memory {
         }
         let range_buffer = gpu.filled("ranges", &bytes, BufferUsages::UNIFORM)?;
 
-        let with = |pairs: &Buffer| {
+        let with = |pairs: &Buffer, pulls: &Buffer, held: &Buffer| {
             let resources = [
                 part_of(&parts_buffer, size_of::<Part>() as u64),
                 bound(&bodies),
                 bound(&values),
                 bound(&asides),
                 bound(pairs),
-                bound(&pulls),
+                bound(pulls),
                 bound(&flags),
-                bound(&held),
+                bound(held),
                 bound(&sums),
             ];
             let entries: Vec<BindGroupEntry> =
@@ -195,7 +212,9 @@ impl Memory {
             let layout = &gpu.kernels.memory;
             gpu.device.create_bind_group(&BindGroupDescriptor { label: Some("memory"), layout, entries: &entries })
         };
-        let (with_links, with_springs) = (with(&link_buffer), with(&spring_buffer));
+        let with_links = with(&link_buffer, &pulls, &held);
+        let with_springs = with(&spring_buffer, &pulls, &held);
+        let with_obstacles = with(&obstacles, &contacts, &distances);
         let ranges = gpu.device.create_bind_group(&BindGroupDescriptor {
             label: Some("ranges"),
             layout: &gpu.kernels.range,
@@ -214,19 +233,25 @@ impl Memory {
             springs: spring_ranges,
             with_links,
             with_springs,
+            with_obstacles,
+            obstacles,
             ranges,
             entries,
             room: parts,
         })
     }
 
-    /// Where in `ranges` a group of links is in a sweep, and a group of springs.
+    /// Where in `ranges` a group of links is in a sweep, its contacts, and a group of springs.
     pub fn range_of_links(&self, sweep: u32, group: usize) -> u32 {
-        ALIGNED * (sweep * self.links.len() as u32 + group as u32)
+        ALIGNED * (sweep * (self.links.len() as u32 + 1) + group as u32)
+    }
+
+    pub fn range_of_contacts(&self, sweep: u32) -> u32 {
+        self.range_of_links(sweep, self.links.len())
     }
 
     pub fn range_of_springs(&self, group: usize) -> u32 {
-        ALIGNED * (SWEEPS * self.links.len() as u32 + group as u32)
+        self.range_of_links(SWEEPS, group)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Parameters: those of impulse-based cloth on the CPU that hold for groups of links too.
 
+use std::{ops::RangeInclusive, sync::Arc};
+
 use partita_ibds_cloth::Integrator;
-use partita_simulator::{SimulatorError, check_positive, check_vector};
+use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
 use crate::{IbdsClothGpu, fits};
 
 /// Parts of a step, at most: what they are given is brought to the device before the first.
 const MOST_PARTS: u32 = 1 << 16;
+
+const CELLS: RangeInclusive<u32> = 4..=256;
 
 /// All parameters of [`IbdsClothGpu`], which has a consuming setter of the same name for each. What is wrong with them is told by
 /// [`IbdsClothGpu::checked`], or by the next step.
@@ -29,6 +33,13 @@ pub struct Parameters {
     pub max_iterations: u32,
     /// Parts of a step, from 1 to 65,536. Default 1.
     pub substeps: u32,
+    /// Of sheets and ropes: half of it is kept from obstacles, on top of what these ask for `[m]`. Default 1 mm.
+    pub thickness: f64,
+    /// Coulomb friction coefficient of what meets the cloth, unless the pair has its own `[-]`. Default 0.3.
+    pub friction: f64,
+    /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 4 to 256: what is smaller is not met. For
+    /// closed surfaces that are no primitive. Default 48.
+    pub volume_cells: u32,
 }
 
 impl Default for Parameters {
@@ -40,6 +51,9 @@ impl Default for Parameters {
             velocity_tolerance: None,
             max_iterations: 100,
             substeps: 1,
+            thickness: 1e-3,
+            friction: 0.3,
+            volume_cells: 48,
         }
     }
 }
@@ -64,6 +78,14 @@ impl Parameters {
         if !(1..=MOST_PARTS).contains(&self.substeps) {
             return Err(SimulatorError::refused("substeps", self.substeps, format!("from 1 to {MOST_PARTS}")));
         }
+        if !(1e-6..=1e3).contains(&self.thickness) {
+            return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-6 to 1e3"));
+        }
+        check_not_negative("friction [-]", self.friction)?;
+        if !CELLS.contains(&self.volume_cells) {
+            let expected = format!("from {} to {}", CELLS.start(), CELLS.end());
+            return Err(SimulatorError::refused("volume_cells", self.volume_cells, expected));
+        }
         Ok(())
     }
 }
@@ -71,6 +93,12 @@ impl Parameters {
 impl IbdsClothGpu {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
         change(&mut self.parameters);
+        let Parameters { thickness, friction, .. } = self.parameters;
+        if let [surface] = &mut self.surfaces[..] {
+            let surface = Arc::make_mut(surface);
+            (surface.thickness, surface.friction) = (0.5 * thickness, friction);
+        }
+        self.met = None;
         self.identity = Default::default();
         self
     }
@@ -103,6 +131,21 @@ impl IbdsClothGpu {
     /// See [`Parameters::substeps`].
     pub fn substeps(self, substeps: u32) -> Self {
         self.set(|p| p.substeps = substeps)
+    }
+
+    /// See [`Parameters::thickness`] `[m]`.
+    pub fn thickness(self, thickness: f64) -> Self {
+        self.set(|p| p.thickness = thickness)
+    }
+
+    /// See [`Parameters::friction`] [-].
+    pub fn friction(self, friction: f64) -> Self {
+        self.set(|p| p.friction = friction)
+    }
+
+    /// See [`Parameters::volume_cells`].
+    pub fn volume_cells(self, volume_cells: u32) -> Self {
+        self.set(|p| p.volume_cells = volume_cells)
     }
 
     /// The same, if all parameters are right.

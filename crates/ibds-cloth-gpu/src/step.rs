@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytemuck::Zeroable;
 use nalgebra::Vector3;
 use partita_cloth::Held;
 use partita_ibds_cloth::Integrator;
@@ -13,6 +14,7 @@ use crate::{
     gpu::{Gpu, GpuError},
     kernels::{FLAGS, Kernels, SWEEPS, WORKGROUP},
     memory::{ALIGNED, Body, Entry, Memory, Part},
+    obstacles::{Obstacle, Obstacles, Placed},
     state::{Known, State},
 };
 
@@ -24,10 +26,21 @@ const SHORTEST: f64 = 1e-12;
 /// Dispatches between two looks at the flags, about: some systems take a device that is busy for seconds for lost.
 const DISPATCHES: u32 = 4096;
 
+/// Rounds of the loop of places, in which contacts are added with what is in the way then.
+const ROUNDS: u32 = 4;
+
+/// How exact contacts are, of their distance, as the shaders have it [-].
+const ENOUGH: f64 = 0.1;
+
+/// How much of what a particle is too near to an obstacle by it is led away in a part [-], and in a second where parts are shorter than a
+/// 60th of one `[1/s]`, as on the CPU.
+const PARTING: [f64; 2] = [0.1, 6.0];
+
 /// What a part of a step is given.
 struct Given {
     h: f64,
     held: Vec<Held>,
+    placed: Placed,
 }
 
 /// What comes back of a step.
@@ -37,13 +50,17 @@ struct Back {
     impulses: Vec<V3>,
     /// Of each part, the sum of m x.
     moments: Vec<V3>,
-    /// The largest errors of lengths and of rates, of what they may be.
-    worst: [f64; 2],
+    /// Impulses on obstacles and their torques, in the order of all parts' lists.
+    wrenches: Vec<[V3; 2]>,
+    /// The largest errors of lengths, of rates, and of distances from obstacles, of what they may be.
+    worst: [f64; 3],
 }
 
 /// One of the loops.
 struct Loop<'a> {
     sweep: &'a ComputePipeline,
+    /// Of contacts, where there can be some.
+    push: Option<&'a ComputePipeline>,
     part: u32,
 }
 
@@ -52,6 +69,12 @@ impl IbdsClothGpu {
         self.parameters.check(self.resolved)?;
         check(&self.table, &self.guides, dt, inputs)?;
         let Parameters { substeps, extensibility, velocity_tolerance, .. } = self.parameters;
+        if self.met.is_none() {
+            let guides = std::mem::take(&mut self.guides);
+            let met = self.meet(&guides);
+            self.guides = guides;
+            self.met = Some(met?);
+        }
         let loads = self.gather_loads(inputs)?;
         let parts = self.gather_parts(dt, inputs)?;
         self.upload(&parts, &loads)?;
@@ -70,14 +93,16 @@ impl IbdsClothGpu {
             let found = format!("{:?}", back.bodies[k]);
             return Err(SimulatorError::failed(format!("position and velocity of particle {k}"), found, "finite"));
         }
-        let [lengths, rates] = back.worst;
-        if !(lengths + rates).is_finite() {
-            return Err(SimulatorError::failed("errors of links", format!("{:?}", back.worst), "finite"));
+        let [lengths, rates, depth] = back.worst;
+        if !(lengths + rates + depth).is_finite() {
+            let found = format!("{:?}", back.worst);
+            return Err(SimulatorError::failed("errors of links and contacts", found, "finite"));
         }
         report.outcome.note(extensibility * lengths, extensibility, "of the rest length");
         if let Some(tolerance) = velocity_tolerance {
             report.outcome.note(tolerance * rates, tolerance, "m/s");
         }
+        report.outcome.note(ENOUGH * depth, ENOUGH, "of the distance from an obstacle");
         let mut reactions = vec![];
         let external = self.book(&parts, &back, &mut reactions);
         report.add_up(&mut reactions);
@@ -137,7 +162,8 @@ impl IbdsClothGpu {
             let time = self.state.time + if part + 1 == substeps { dt } else { h * f64::from(part + 1) };
             let mut held = vec![];
             self.holds.ask(time, &self.guides, &motions, positions, &mut held)?;
-            Ok(Given { h, held })
+            let placed = self.met.as_ref().map(|met| met.place(&motions)).unwrap_or_default();
+            Ok(Given { h, held, placed })
         };
         (0..substeps).map(part).collect()
     }
@@ -147,6 +173,11 @@ impl IbdsClothGpu {
         let (n, links) = (self.net.masses().len() as u32, self.net.links().len() as u32);
         let mut entries: Vec<Entry> = vec![];
         let mut uniforms = vec![0_u8; (ALIGNED as usize) * parts.len()];
+        let most = self.met.as_ref().map_or(0, Obstacles::len);
+        let mut obstacles = vec![Obstacle::zeroed(); most * parts.len()];
+        // Behind sums of all parts.
+        let first_wrench = parts.len() as u32 * n.div_ceil(WORKGROUP);
+        let first_partial = first_wrench + 2 * obstacles.len() as u32;
         let held_by_all: u32 = parts.iter().map(|part| part.held.len() as u32).sum();
         let Parameters { gravity, integrator, extensibility, velocity_tolerance, .. } = self.parameters;
         for (number, (given, slot)) in (0..).zip(parts.iter().zip(uniforms.chunks_exact_mut(ALIGNED as usize))) {
@@ -167,17 +198,25 @@ impl IbdsClothGpu {
                 mean_rest: self.mean_rest as f32,
                 velocity_tolerance: velocity_tolerance.unwrap_or(1.0) as f32,
                 first_sum: number * n.div_ceil(WORKGROUP),
-                unused: 0,
+                obstacles: given.placed.obstacles.len() as u32,
+                first_obstacle: number * most as u32,
+                first_partial,
+                first_wrench: first_wrench + 2 * number * most as u32,
+                parting: PARTING[0].min(PARTING[1] * given.h) as f32,
             };
+            let first = number as usize * most;
+            obstacles[first..first + given.placed.obstacles.len()].copy_from_slice(&given.placed.obstacles);
             slot[..size_of::<Part>()].copy_from_slice(bytemuck::bytes_of(&part));
             entries.extend(given.held.iter().map(|held| Entry::held(held, self.net.masses()[held.vertex])));
         }
         entries.extend(loads);
         if entries.len() as u32 > self.memory.entries || parts.len() as u32 > self.memory.room {
-            self.memory = Memory::new(&self.gpu, &self.net, entries.len() as u32, parts.len() as u32)?;
+            let met = self.met.as_ref().unwrap_or(const { &Obstacles::NONE });
+            self.memory = Memory::new(&self.gpu, &self.net, met, entries.len() as u32, parts.len() as u32)?;
         }
         self.gpu.queue.write_buffer(&self.memory.parts, 0, &uniforms);
         self.gpu.queue.write_buffer(&self.memory.held, 0, bytemuck::cast_slice(&entries));
+        self.gpu.queue.write_buffer(&self.memory.obstacles, 0, bytemuck::cast_slice(&obstacles));
         Ok(())
     }
 
@@ -206,6 +245,14 @@ impl IbdsClothGpu {
             measure_rates,
             end_rates,
             book,
+            find,
+            push,
+            keep_out,
+            sum_pushes,
+            close,
+            push_rates,
+            sum_rate_pushes,
+            sum_wrenches,
             ..
         } = &gpu.kernels;
         let (n, links, held) = (self.net.masses().len() as u32, self.net.links().len() as u32, given.held.len() as u32);
@@ -219,21 +266,37 @@ impl IbdsClothGpu {
         stage.run(predict, n);
         stage.run(hold, held);
         stage.run(sum_moments, n);
+        let obstacles = given.placed.obstacles.len() as u32;
+        let met = if obstacles > 0 { n } else { 0 };
+        stage.meet(find, met);
         drop(stage);
-        commands = self.repeat(commands, &Loop { sweep: sweep_lengths, part }, iterations)?;
+        let meets = |push| (obstacles > 0).then_some(push);
+        let of_lengths = Loop { sweep: sweep_lengths, push: meets(push), part };
+        for round in 1..=ROUNDS {
+            commands = self.repeat(commands, &of_lengths, iterations)?;
+            if obstacles == 0 || round == ROUNDS || !self.find_more(&mut commands, part)? {
+                break;
+            }
+        }
         commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, None);
         let mut stage = self.stage(&mut commands, part);
+        stage.meet(keep_out, met);
         stage.run(measure_lengths, links);
+        stage.meet(sum_pushes, met);
+        stage.meet(close, met);
         stage.run(advance, n);
         stage.run(hold_velocities, held);
         if self.parameters.velocity_tolerance.is_some() {
             stage.run(begin_rates, n);
             drop(stage);
-            commands = self.repeat(commands, &Loop { sweep: sweep_rates, part }, iterations)?;
+            let of_rates = Loop { sweep: sweep_rates, push: meets(push_rates), part };
+            commands = self.repeat(commands, &of_rates, iterations)?;
             stage = self.stage(&mut commands, part);
             stage.run(measure_rates, links);
             stage.run(end_rates, n);
+            stage.meet(sum_rate_pushes, met);
         }
+        stage.meet(sum_wrenches, WORKGROUP * obstacles);
         stage.run(book, held);
         drop(stage);
         Ok(commands)
@@ -248,8 +311,9 @@ impl IbdsClothGpu {
     ) -> Result<CommandEncoder, GpuError> {
         let gpu = self.gpu.clone();
         let (mut done, mut count) = (0, self.looks);
-        while done < self.parameters.max_iterations && !self.memory.links.is_empty() {
-            let most = (DISPATCHES / self.memory.links.len() as u32).clamp(1, SWEEPS);
+        let stages = self.memory.links.len() as u32 + u32::from(of.push.is_some());
+        while done < self.parameters.max_iterations && stages > 0 {
+            let most = (DISPATCHES / stages).clamp(1, SWEEPS);
             count = count.clamp(1, most).min(self.parameters.max_iterations - done);
             commands.clear_buffer(&self.memory.flags, 0, Some(u64::from(SWEEPS) * 4));
             let mut stage = self.stage(&mut commands, of.part);
@@ -257,6 +321,10 @@ impl IbdsClothGpu {
                 for (group, range) in self.memory.links.iter().enumerate() {
                     let offset = self.memory.range_of_links(sweep, group);
                     stage.run_on(&self.memory.with_links, of.sweep, offset, range.count);
+                }
+                if let Some(push) = of.push {
+                    let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(sweep));
+                    stage.run_on(&self.memory.with_obstacles, push, offset, n);
                 }
             }
             drop(stage);
@@ -276,6 +344,17 @@ impl IbdsClothGpu {
         Ok(commands)
     }
 
+    /// Adds contacts with what is met all the same. Whether there were any.
+    fn find_more(&self, commands: &mut CommandEncoder, part: u32) -> Result<bool, GpuError> {
+        let (gpu, Memory { flags, staging, .. }) = (&self.gpu, &self.memory);
+        let more = u64::from(SWEEPS + 2) * 4;
+        commands.clear_buffer(flags, more, Some(4));
+        self.stage(commands, part).meet(&gpu.kernels.find_more, self.net.masses().len() as u32);
+        commands.copy_buffer_to_buffer(flags, more, staging, 0, 4);
+        let commands = std::mem::replace(commands, gpu.device.create_command_encoder(&Default::default()));
+        gpu.run(commands, staging, 4, |bytes| bytes != [0; 4])
+    }
+
     fn stage<'a>(&'a self, commands: &'a mut CommandEncoder, part: u32) -> Stage<'a> {
         Stage { memory: &self.memory, pass: commands.begin_compute_pass(&Default::default()), part: ALIGNED * part }
     }
@@ -285,8 +364,9 @@ impl IbdsClothGpu {
         let n = self.net.masses().len();
         let moments = n.div_ceil(WORKGROUP as usize);
         let count: usize = parts.iter().map(|part| part.held.len()).sum();
-        let sizes =
-            [n * size_of::<Body>(), count * size_of::<Entry>(), moments * substeps as usize * 16, FLAGS as usize * 4];
+        let most = self.met.as_ref().map_or(0, Obstacles::len);
+        let of_sums = (moments + 2 * most) * substeps as usize * 16;
+        let sizes = [n * size_of::<Body>(), count * size_of::<Entry>(), of_sums, FLAGS as usize * 4];
         let mut ends = [0; 4];
         let mut at = 0;
         for ((buffer, size), end) in [bodies, held, sums, flags].into_iter().zip(sizes).zip(&mut ends) {
@@ -297,14 +377,18 @@ impl IbdsClothGpu {
         self.gpu.run(commands, staging, at as u64, |bytes| {
             let numbers: &[f32] = bytemuck::cast_slice(bytes);
             let [bodies, held, sums, _] = ends.map(|end| end / 4);
+            let first_wrench = held + 4 * moments * substeps as usize;
             let vector = |v: &[f32]| V3::new(v[0].into(), v[1].into(), v[2].into());
             let of_part = |sums: &[f32]| sums.chunks_exact(4).map(vector).sum();
             let flag = |which: usize| f64::from(numbers[sums + SWEEPS as usize + which]);
             Back {
                 bodies: numbers[..bodies].chunks_exact(8).map(|b| [b[0], b[1], b[2], b[4], b[5], b[6]]).collect(),
                 impulses: numbers[bodies..held].chunks_exact(16).map(|entry| vector(&entry[12..])).collect(),
-                moments: numbers[held..sums].chunks_exact(4 * moments).map(of_part).collect(),
-                worst: [flag(0), flag(1)],
+                moments: numbers[held..first_wrench].chunks_exact(4 * moments).map(of_part).collect(),
+                wrenches: (numbers[first_wrench..sums].chunks_exact(8))
+                    .map(|wrench| [vector(wrench), vector(&wrench[4..])])
+                    .collect(),
+                worst: [flag(0), flag(1), flag(3)],
             }
         })
     }
@@ -327,6 +411,15 @@ impl IbdsClothGpu {
                 Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(-impulse) }),
             }
         }
+        let most = self.met.as_ref().map_or(1, |met| met.len().max(1));
+        for (part, wrenches) in parts.iter().zip(back.wrenches.chunks(most)) {
+            for (&guide, [linear, angular]) in part.placed.guides.iter().zip(wrenches) {
+                let impulse = Wrench { linear: (*linear).into(), angular: (*angular).into() };
+                if impulse != Wrench::default() {
+                    reactions.push(Reaction { guide: guide as u32, carrier: 0, impulse });
+                }
+            }
+        }
         let Wrench { linear: before, angular: turned } = self.state.external;
         Wrench { linear: (V3::from(before) + linear).into(), angular: (V3::from(turned) + angular).into() }
     }
@@ -343,6 +436,11 @@ impl Stage<'_> {
     /// One thread for each of so many.
     fn run(&mut self, kernel: &ComputePipeline, threads: u32) {
         self.run_on(&self.memory.with_links, kernel, 0, threads);
+    }
+
+    /// The same with obstacles.
+    fn meet(&mut self, kernel: &ComputePipeline, threads: u32) {
+        self.run_on(&self.memory.with_obstacles, kernel, 0, threads);
     }
 
     /// The same of a group of pairs.

@@ -111,6 +111,7 @@ impl IbdsCloth {
             triangles: net.triangles.clone(),
             lines: net.lone_edges(),
             two_sided: true,
+            primitive: None,
             friction: parameters.friction,
             restitution: 0.0,
             thickness: 0.5 * parameters.thickness,

@@ -143,6 +143,7 @@ impl ImplicitCloth {
             triangles: mesh.triangles().to_vec(),
             lines: vec![],
             two_sided: !mesh.is_closed(),
+            primitive: None,
             friction: parameters.fabric.friction,
             restitution: 0.0,
             thickness: 0.5 * parameters.fabric.thickness,

@@ -19,8 +19,18 @@ fn crowd(n: f64) -> Particles {
 fn guide(name: &str, carrier: Carrier, vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>) -> Guide {
     let (friction, restitution, thickness) = (0.3, 0.3, 0.0);
     let (name, two_sided) = (name.into(), matches!(carrier, Carrier::Points(_)));
-    let surface =
-        Surface { name, carrier, vertices, triangles, lines: vec![], two_sided, friction, restitution, thickness };
+    let surface = Surface {
+        name,
+        carrier,
+        vertices,
+        triangles,
+        lines: vec![],
+        two_sided,
+        primitive: None,
+        friction,
+        restitution,
+        thickness,
+    };
     Guide::Obstacle { surface: surface.into(), friction, restitution, thickness, except: vec![] }
 }
 

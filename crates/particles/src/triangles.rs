@@ -280,6 +280,7 @@ mod tests {
             triangles: (0..CELLS * CELLS).flat_map(corners).collect(),
             lines: vec![],
             two_sided: true,
+            primitive: None,
             friction: 0.3,
             restitution: 0.5,
             thickness: 0.0,

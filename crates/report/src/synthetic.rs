@@ -15,6 +15,7 @@ pub(crate) fn square(name: &str, edge: f64, shown: bool) -> TapeSurface {
         triangles: vec![[0, 1, 2], [0, 2, 3]],
         lines: vec![],
         two_sided: true,
+        primitive: None,
         friction: 0.0,
         restitution: 0.0,
         thickness: 0.0,

@@ -3,11 +3,11 @@
 use std::{borrow::Cow, sync::Arc};
 
 use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Identity, Kind, SimulatorError, Snapshot, Surface,
+    Carrier, Guide, HandleId, HandleState, HandleTable, Identity, Kind, Primitive, SimulatorError, Snapshot, Surface,
     check_vector, layout_of,
 };
 use rapier3d_f64::{
-    math::Vector,
+    math::{Pose, Vector},
     prelude::{ColliderHandle, IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
 };
 
@@ -241,11 +241,14 @@ impl RigidBodies {
             Some(place) => *place,
             None => *collider.position(),
         };
-        let Some(Skin { mut vertices, triangles, open }) = tessellate(collider.shape(), &place) else { return };
-        if let Some(body) = free {
-            let centre = self.state.bodies[body].local_center_of_mass();
-            vertices.iter_mut().for_each(|v| *v = (Vector::from_array(*v) - centre).to_array());
-        }
+        let centre = free.map_or(Vector::ZERO, |body| self.state.bodies[body].local_center_of_mass());
+        let place = Pose::from_translation(-centre) * place;
+        let Some(Skin { vertices, triangles, open, primitive }) = tessellate(collider.shape(), &place) else { return };
+        let primitive = primitive.map(|(shape, pose)| Primitive {
+            shape,
+            position: pose.translation.to_array(),
+            orientation: pose.rotation.to_array(),
+        });
         self.surfaces.push(Arc::new(Surface {
             name: name.into(),
             carrier: Carrier::Frame(frame),
@@ -253,6 +256,7 @@ impl RigidBodies {
             triangles,
             lines: vec![],
             two_sided: open,
+            primitive,
             friction,
             restitution,
             thickness,

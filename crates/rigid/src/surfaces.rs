@@ -1,8 +1,9 @@
 //! Surfaces of bodies: watertight triangle meshes, corners counter-clockwise seen from outside.
 
 use partita_mesh::{Mesh, MeshError};
+use partita_simulator::PrimitiveShape;
 use rapier3d_f64::{
-    math::{Pose, Vector},
+    math::{Pose, Rotation, Vector},
     parry::shape::{Shape, TypedShape},
 };
 
@@ -21,19 +22,28 @@ pub(crate) struct Skin {
     pub triangles: Vec<[u32; 3]>,
     /// It encloses no volume.
     pub open: bool,
+    /// What it is exactly, and where.
+    pub primitive: Option<(PrimitiveShape, Pose)>,
 }
 
 /// The surface of `shape` in the axes of `frame`; `None` for what encloses and covers nothing, and for what is so thin
 /// that its triangles have no area.
 pub(crate) fn tessellate(shape: &dyn Shape, frame: &Pose) -> Option<Skin> {
     let skin = match shape.as_typed_shape() {
-        TypedShape::Cuboid(cuboid) => closed(Mesh::cuboid((2.0 * cuboid.half_extents).to_array()))?,
-        TypedShape::Ball(ball) => closed(Mesh::ball(ball.radius, SUBDIVISIONS))?,
+        TypedShape::Cuboid(cuboid) => {
+            let half_extents = cuboid.half_extents.to_array();
+            closed(Mesh::cuboid(half_extents.map(|half| 2.0 * half)))?.is(PrimitiveShape::Cuboid { half_extents })
+        }
+        TypedShape::Ball(ball) => round(ball.radius)?,
         TypedShape::Capsule(capsule) => {
             let (length, radius) = (capsule.height(), capsule.radius);
-            let mesh =
-                if length > 0.0 { Mesh::capsule(length, radius, SEGMENTS) } else { Mesh::ball(radius, SUBDIVISIONS) };
-            moved(closed(mesh)?, &capsule.canonical_transform())
+            let skin = if length > 0.0 {
+                let shape = PrimitiveShape::Capsule { half_length: 0.5 * length, radius };
+                closed(Mesh::capsule(length, radius, SEGMENTS))?.is(shape)
+            } else {
+                round(radius)?
+            };
+            moved(skin, &capsule.canonical_transform())
         }
         TypedShape::Cylinder(cylinder) => {
             closed(Mesh::cylinder(2.0 * cylinder.half_height, cylinder.radius, SEGMENTS))?
@@ -57,7 +67,10 @@ pub(crate) fn tessellate(shape: &dyn Shape, frame: &Pose) -> Option<Skin> {
         }
         TypedShape::RoundConvexPolyhedron(round) => welded(round.inner_shape.to_trimesh())?,
         TypedShape::Triangle(t) => welded((vec![t.a, t.b, t.c], vec![[0, 1, 2]]))?,
-        TypedShape::HalfSpace(half) => square(half.normal),
+        TypedShape::HalfSpace(half) => {
+            let up = Pose::from_rotation(Rotation::from_rotation_arc(Vector::Y, half.normal));
+            moved(square().is(PrimitiveShape::HalfSpace), &up)
+        }
         TypedShape::Compound(compound) => {
             let parts = compound.shapes().iter().filter_map(|(pose, part)| tessellate(&**part, pose));
             parts.reduce(joined)?
@@ -65,6 +78,17 @@ pub(crate) fn tessellate(shape: &dyn Shape, frame: &Pose) -> Option<Skin> {
         _ => return None,
     };
     Some(moved(skin, frame))
+}
+
+impl Skin {
+    /// The same of what is exactly this, along the same axes.
+    fn is(self, shape: PrimitiveShape) -> Self {
+        Self { primitive: Some((shape, Pose::IDENTITY)), ..self }
+    }
+}
+
+fn round(radius: f64) -> Option<Skin> {
+    Some(closed(Mesh::ball(radius, SUBDIVISIONS))?.is(PrimitiveShape::Ball { radius }))
 }
 
 fn closed(mesh: Result<Mesh, MeshError>) -> Option<Skin> {
@@ -79,14 +103,14 @@ fn revolved(profile: &[[f64; 2]]) -> Option<Skin> {
 }
 
 fn skin(mesh: &Mesh, open: bool) -> Skin {
-    Skin { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), open }
+    Skin { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), open, primitive: None }
 }
 
-fn square(normal: Vector) -> Skin {
-    let u = normal.any_orthonormal_vector() * (0.5 * GROUND);
-    let v = normal.cross(u);
-    let vertices = [-u - v, u - v, u + v, v - u].map(|p| p.to_array()).to_vec();
-    Skin { vertices, triangles: vec![[0, 1, 2], [0, 2, 3]], open: true }
+/// Of the ground, seen from above.
+fn square() -> Skin {
+    let half = 0.5 * GROUND;
+    let vertices = [[-half, -half], [-half, half], [half, half], [half, -half]].map(|[x, z]| [x, 0.0, z]).to_vec();
+    Skin { vertices, triangles: vec![[0, 1, 2], [0, 2, 3]], open: true, primitive: None }
 }
 
 fn welded((vertices, triangles): (Vec<Vector>, Vec<[u32; 3]>)) -> Option<Skin> {
@@ -97,6 +121,7 @@ fn welded((vertices, triangles): (Vec<Vector>, Vec<[u32; 3]>)) -> Option<Skin> {
 
 fn moved(mut skin: Skin, pose: &Pose) -> Skin {
     skin.vertices.iter_mut().for_each(|v| *v = (pose * Vector::from_array(*v)).to_array());
+    skin.primitive = skin.primitive.map(|(shape, own)| (shape, pose * own));
     skin
 }
 
@@ -105,5 +130,6 @@ fn joined(mut a: Skin, b: Skin) -> Skin {
     a.vertices.extend(b.vertices);
     a.triangles.extend(b.triangles.iter().map(|t| t.map(|v| v + shift)));
     a.open |= b.open;
+    a.primitive = None;
     a
 }

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use approx::assert_relative_eq;
-use nalgebra::Vector3;
-use partita_rigid::{Body, RigidBodies, Shape};
-use partita_simulator::{Carrier, Simulator, Surface};
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use partita_rigid::{
+    Body, RigidBodies, Shape,
+    rapier::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder, SharedShape, Vector},
+};
+use partita_simulator::{Carrier, Primitive, PrimitiveShape, Simulator, Surface};
 
 fn surface_of(body: Body) -> (RigidBodies, Surface) {
     let mut rigid = RigidBodies::new("rigid");
@@ -126,4 +129,55 @@ fn what_is_seen_is_what_is_hit() {
         let y = rigid.state_of(ball).unwrap().position[1];
         assert!((y - top - 0.1).abs() < if pointed { 0.1 } else { 2e-3 }, "{shape:?}: {y}, top at {top}");
     }
+}
+
+/// How far a place is from a primitive, and which way is out of it.
+fn distance(shape: PrimitiveShape, x: &Vector3<f64>) -> f64 {
+    match shape {
+        PrimitiveShape::HalfSpace => x.y,
+        PrimitiveShape::Ball { radius } => x.norm() - radius,
+        PrimitiveShape::Capsule { half_length, radius } => {
+            (x - Vector3::y() * x.y.clamp(-half_length, half_length)).norm() - radius
+        }
+        PrimitiveShape::Cuboid { half_extents } => (x.abs() - Vector3::from(half_extents)).max(),
+    }
+}
+
+/// Every corner of a primitive's triangles is on it, in the axes of the body that carries it, and a step outwards leaves it; what is none
+/// says so.
+#[test]
+fn primitives_are_where_their_triangles_are() {
+    let of_shapes = shapes().into_iter().map(|(shape, ..)| {
+        let body = Body::dynamic(shape).at([3.0, 1.0, -2.0]).turned([1.0, 2.0, 0.5], 0.7);
+        surface_of(body).1
+    });
+    // Of a body with two shapes, and on its own.
+    let mut world = PhysicsWorld::new();
+    let body = world.insert_body(RigidBodyBuilder::dynamic().translation(Vector::new(0.7, 3.0, 0.1)));
+    world.insert_collider(ColliderBuilder::ball(0.3).translation(Vector::new(-0.4, 0.0, 0.0)), Some(body));
+    let tilted = ColliderBuilder::cuboid(0.1, 0.2, 0.1).translation(Vector::new(0.4, 0.0, 0.0));
+    world.insert_collider(tilted.rotation(Vector::new(0.1, 0.2, 0.3)), Some(body));
+    let ground = ColliderBuilder::new(SharedShape::halfspace(Vector::new(0.6, 0.8, 0.0)))
+        .translation(Vector::new(0.0, -1.0, 0.0));
+    world.insert_collider(ground, None);
+    let rigid = RigidBodies::from_world("rigid", world).unwrap();
+    let of_world: Vec<Surface> = rigid.surfaces().iter().map(|surface| (**surface).clone()).collect();
+    let mut found = 0;
+    for surface in of_shapes.chain(of_world) {
+        let Some(Primitive { shape, position, orientation: [x, y, z, w] }) = surface.primitive else { continue };
+        found += 1;
+        surface.check().unwrap();
+        let turn = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+        let local = |x: Vector3<f64>| turn.inverse() * (x - Vector3::from(position));
+        for &vertex in &surface.vertices {
+            let off = distance(shape, &local(vertex.into()));
+            assert!(off.abs() < 1e-12, "{shape:?}: {vertex:?} is {off} m off");
+        }
+        for triangle in &surface.triangles {
+            let [a, b, c] = triangle.map(|v| Vector3::from(surface.vertices[v as usize]));
+            let out = 0.1 * (b - a).cross(&(c - a)).normalize();
+            assert!(distance(shape, &local((a + b + c) / 3.0 + out)) > 0.09, "{shape:?} faces inwards");
+        }
+    }
+    assert_eq!(found, 8, "a box, a ball, three capsules, and three of the world");
 }

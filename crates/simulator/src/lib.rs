@@ -89,7 +89,7 @@ pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
 pub use report::{Ledger, Outcome, Precision, Reaction, Stages, StepReport};
 pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
-pub use surface::{Carrier, Surface, check_pair};
+pub use surface::{Carrier, Primitive, PrimitiveShape, Surface, check_pair};
 
 /// A simulation as a black box: *handle* what is in it, *step* it, *retract* the step
 /// (\[PD97\] §2: handles, a time step, and "the system to retract a time step").

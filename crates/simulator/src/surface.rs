@@ -24,6 +24,41 @@ impl Carrier {
     }
 }
 
+/// What a surface is exactly, where its triangles only come near to it or show a part of it.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Primitive {
+    /// In its own axes.
+    pub shape: PrimitiveShape,
+    /// Its origin in the axes of the carrying Frame `[m]`.
+    pub position: [f64; 3],
+    /// Its axes in those of the carrying Frame, as a unit quaternion (x, y, z, w).
+    pub orientation: [f64; 4],
+}
+
+/// Solids with a closed form for the distance from them.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub enum PrimitiveShape {
+    /// All that is below y = 0.
+    HalfSpace,
+    /// About the origin.
+    Ball {
+        /// `[m]`
+        radius: f64,
+    },
+    /// About the y axis.
+    Capsule {
+        /// Of the axis, from the middle `[m]`.
+        half_length: f64,
+        /// `[m]`
+        radius: f64,
+    },
+    /// About the origin, along the axes.
+    Cuboid {
+        /// Half of each edge `[m]`.
+        half_extents: [f64; 3],
+    },
+}
+
 /// Triangles, and lines for ropes and nets, that a simulator shows to others. How it moves is read from its carrier.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Surface {
@@ -39,6 +74,8 @@ pub struct Surface {
     pub lines: Vec<[u32; 2]>,
     /// An open sheet, met from both sides. Otherwise outside is where the normals point.
     pub two_sided: bool,
+    /// What it is exactly, for those that can meet it so; the triangles are for all others. Of a Frame only.
+    pub primitive: Option<Primitive>,
     /// Coulomb friction coefficient of contact with it, unless the pair has its own `[-]`.
     pub friction: f64,
     /// Coefficient of restitution, likewise `[-]`.
@@ -75,6 +112,12 @@ impl Surface {
                 &format!("one for each of {n} vertices"),
             );
         }
+        if let Some(primitive) = &self.primitive
+            && !(primitive.is_sound() && matches!(self.carrier, Carrier::Frame(_)))
+        {
+            let expected = "finite sizes above 0, a finite place and a unit quaternion in a Frame's axes";
+            return refused("primitive".into(), format!("{primitive:?}"), expected);
+        }
         check_pair(&format!("surface `{}`", self.name), self.friction, self.restitution, self.thickness)
     }
 
@@ -91,6 +134,22 @@ impl Surface {
                 self.vertices.iter().map(|&vertex| (turn * Point3::from(vertex) + shift).into()).collect()
             }
         }
+    }
+}
+
+impl Primitive {
+    fn is_sound(&self) -> bool {
+        let sizes = match self.shape {
+            PrimitiveShape::HalfSpace => [1.0; 3],
+            PrimitiveShape::Ball { radius } => [radius; 3],
+            PrimitiveShape::Capsule { half_length, radius } => [half_length, radius, radius],
+            PrimitiveShape::Cuboid { half_extents } => half_extents,
+        };
+        let [x, y, z, w] = self.orientation;
+        let length = (x * x + y * y + z * z + w * w).sqrt();
+        sizes.iter().all(|size| *size > 0.0 && size.is_finite())
+            && self.position.iter().all(|x| x.is_finite())
+            && (length - 1.0).abs() < 1e-9
     }
 }
 

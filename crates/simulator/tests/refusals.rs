@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleGroup, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, Simulator,
-    SimulatorError, Stages, Surface, Wrench, check, check_guides, check_pair, owner_of,
+    Carrier, Follows, Guide, HandleGroup, HandleId, HandleState, HandleTable, Inputs, Kind, Motion, Primitive,
+    PrimitiveShape, Simulator, SimulatorError, Stages, Surface, Wrench, check, check_guides, check_pair, owner_of,
     reference::{Chain, ChainParameters, MassOnSpring, SpringParameters},
 };
 
@@ -82,6 +82,7 @@ fn sheet(carrier: Carrier) -> Surface {
         triangles: vec![[0, 2, 1]],
         lines: vec![],
         two_sided: true,
+        primitive: None,
         friction: 0.3,
         restitution: 0.0,
         thickness: 0.001,
@@ -208,6 +209,28 @@ fn surfaces_have_finite_vertices_corners_that_exist_and_a_carrier_a_vertex() {
     let two = Carrier::Points(vec![FOREIGN; 2]);
     refused(sheet(two).check(), ["surface `sheet`, carrier", "2 Points", "one for each of 3 vertices"]);
     refused(Surface { thickness: -1.0, ..sheet(rigid()) }.check(), ["surface `sheet`, thickness", "-1", "at least 0"]);
+}
+
+#[test]
+fn primitives_have_sizes_and_axes_and_a_frame() {
+    let ball = |radius| Primitive {
+        shape: PrimitiveShape::Ball { radius },
+        position: [0.0; 3],
+        orientation: [0.6, 0.0, 0.0, -0.8],
+    };
+    let of = |primitive, carrier| Surface { primitive: Some(primitive), ..sheet(carrier) }.check();
+    of(ball(0.1), rigid()).unwrap();
+    for wrong in [
+        ball(0.0),
+        ball(f64::NAN),
+        Primitive { position: [0.0, f64::INFINITY, 0.0], ..ball(0.1) },
+        Primitive { orientation: [0.6, 0.0, 0.0, 0.6], ..ball(0.1) },
+        Primitive { shape: PrimitiveShape::Capsule { half_length: -1.0, radius: 0.1 }, ..ball(0.1) },
+        Primitive { shape: PrimitiveShape::Cuboid { half_extents: [1.0, f64::INFINITY, 1.0] }, ..ball(0.1) },
+    ] {
+        refused(of(wrong, rigid()), ["surface `sheet`, primitive", "Primitive {", "above 0"]);
+    }
+    refused(of(ball(0.1), deforming()), ["surface `sheet`, primitive", "Ball", "in a Frame's axes"]);
 }
 
 #[test]

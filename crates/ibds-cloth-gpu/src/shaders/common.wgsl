@@ -20,6 +20,14 @@ struct Part {
     velocity_tolerance: f32,
     // Where sums of this part begin in `sums`.
     first_sum: u32,
+    // How many obstacles there are, and where those of this part begin; where what groups of particles gave to them begins in `sums`, and
+    // what all did.
+    obstacles: u32,
+    first_obstacle: u32,
+    first_partial: u32,
+    first_wrench: u32,
+    // How much of what a particle is too near by it is led away in this part [-].
+    parting: f32,
 }
 
 // A particle: where it is, with its inverse mass [1/kg], and how fast [m/s].
@@ -61,6 +69,9 @@ const WORKGROUP: u32 = 256;
 const SWEEPS: u32 = 64;
 const LENGTHS: u32 = 64;
 const RATES: u32 = 65;
+// Whether contacts were added, and what particles lack of the distance to obstacles in the end.
+const MORE: u32 = 66;
+const DEPTH: u32 = 67;
 
 @group(0) @binding(0) var<uniform> part: Part;
 @group(0) @binding(1) var<storage, read_write> bodies: array<Body>;
@@ -74,6 +85,11 @@ const RATES: u32 = 65;
 @group(0) @binding(7) var<storage, read_write> held: array<Held>;
 @group(0) @binding(8) var<storage, read_write> sums: array<vec4f>;
 @group(1) @binding(0) var<uniform> range: Range;
+
+// After a sweep that corrected nothing none does.
+fn is_over() -> bool {
+    return range.sweep > 0u && atomicLoad(&flags[range.sweep - 1u]) == 0u;
+}
 
 fn acceleration(k: u32) -> vec3f {
     return part.gravity + bodies[k].x.w * asides[k].force.xyz;

@@ -75,11 +75,6 @@ fn correct(link: Link, ij: vec2u, found: Error, softness: f32, pull: u32, allowe
     return impulse * found.n;
 }
 
-// After a sweep that corrected nothing none does.
-fn is_over() -> bool {
-    return range.sweep > 0u && atomicLoad(&flags[range.sweep - 1u]) == 0u;
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn sweep_lengths(@builtin(global_invocation_id) id: vec3u) {
     if id.x >= range.count || is_over() {

@@ -20,6 +20,7 @@ pub fn obstacle_of(vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>, lines: Vec
         triangles,
         two_sided: !lines.is_empty(),
         lines,
+        primitive: None,
         friction,
         restitution: 0.0,
         thickness: 0.0,

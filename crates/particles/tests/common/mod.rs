@@ -23,6 +23,7 @@ pub fn surface(vertices: Vec<[f64; 3]>, triangles: Vec<[u32; 3]>, two_sided: boo
         triangles,
         lines: vec![],
         two_sided,
+        primitive: None,
         friction: 0.0,
         restitution: 0.0,
         thickness: 0.0,

@@ -47,6 +47,7 @@ pub fn surface(name: &str, vertices: Vec<Point>, triangles: Vec<[u32; 3]>, rigid
         triangles,
         lines: vec![],
         two_sided: true,
+        primitive: None,
         friction,
         restitution,
         thickness,

@@ -28,6 +28,7 @@ pub fn surface(
         triangles,
         lines: vec![],
         two_sided,
+        primitive: None,
         friction: 0.5,
         restitution: 0.0,
         thickness: 0.0,

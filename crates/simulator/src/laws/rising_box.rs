@@ -26,6 +26,7 @@ pub(super) fn rising_box(low: [f64; 3], high: [f64; 3], size: f64, deforming: bo
         triangles: quads.iter().flat_map(|&[a, b, c, d]| [[a, b, c], [a, c, d]]).collect(),
         lines: vec![],
         two_sided: false,
+        primitive: None,
         friction: 0.3,
         restitution: 0.2,
         thickness: 0.0,

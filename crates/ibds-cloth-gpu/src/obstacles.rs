@@ -1,0 +1,192 @@
+//! Guides as obstacles on a device: half-spaces, balls, capsules and boxes by formula, other closed surfaces as volumes of signed distances
+//! (the distance maps of \[BBD09\] section 4.2).
+
+use bytemuck::{Pod, Zeroable};
+use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use parry3d_f64::{
+    math::Vector,
+    query::PointQuery,
+    shape::{TriMesh, TriMeshFlags},
+};
+use partita_mesh::Mesh;
+use partita_simulator::{Guide, Motion, PrimitiveShape, SimulatorError, Surface};
+
+type V3 = Vector3<f64>;
+
+/// Samples of a volume beyond the surface on each side, at least; and at most, where the distance that is kept asks for more.
+const MARGIN: [f64; 2] = [2.0, 10.0];
+
+/// Farther than any particle of 32 bits is from anything, even twice `[m]`.
+const EVERYWHERE: f32 = 1e30;
+
+/// No particle goes without meeting it.
+const NONE: u32 = u32::MAX;
+
+/// See `distances.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Obstacle {
+    begin: [f32; 3],
+    bound: f32,
+    begin_turn: [f32; 4],
+    end: [f32; 4],
+    end_turn: [f32; 4],
+    size: [f32; 4],
+    origin: [f32; 4],
+    shape: u32,
+    distance: f32,
+    friction: f32,
+    restitution: f32,
+    samples: [u32; 3],
+    first_sample: u32,
+    spacing: f32,
+    except: u32,
+    unused: [u32; 2],
+}
+
+/// Which guides are obstacles, and what never changes of them.
+pub(crate) struct Obstacles {
+    fixed: Vec<Fixed>,
+    /// Samples of volumes, and bits of particles that do not meet an obstacle.
+    pub words: Vec<u32>,
+}
+
+struct Fixed {
+    guide: usize,
+    /// Where its axes are in those of the frame that carries it.
+    own: Isometry3<f64>,
+    record: Obstacle,
+}
+
+/// Obstacles over a part of a step, and the guides that they are.
+#[derive(Default)]
+pub(crate) struct Placed {
+    pub obstacles: Vec<Obstacle>,
+    pub guides: Vec<usize>,
+}
+
+impl Obstacles {
+    /// None at all.
+    pub const NONE: Self = Self { fixed: vec![], words: vec![] };
+
+    /// Of guides, for so many particles that keep `apart` on top of what obstacles ask for `[m]`; volumes have so many cells along the
+    /// longest side of what they are of.
+    ///
+    /// # Errors
+    /// Names a surface that is neither a primitive nor closed with its faces outwards.
+    pub fn new(guides: &[Guide], particles: usize, apart: f64, cells: u32) -> Result<Self, SimulatorError> {
+        let mut obstacles = Self::NONE;
+        for (guide, of) in guides.iter().enumerate() {
+            let Guide::Obstacle { surface, friction, restitution, thickness, except } = of else { continue };
+            let distance = apart + thickness;
+            let (own, mut record) = match surface.primitive {
+                Some(primitive) => (pose(primitive.position, primitive.orientation), of_primitive(primitive.shape)),
+                None => obstacles.add_volume(surface, distance, cells)?,
+            };
+            record.distance = distance as f32;
+            [record.friction, record.restitution] = [*friction, *restitution].map(|x| x as f32);
+            record.except = NONE;
+            if !except.is_empty() {
+                record.except = obstacles.words.len() as u32;
+                let mut bits = vec![0_u32; particles.div_ceil(32)];
+                except.iter().for_each(|handle| bits[handle.index as usize / 32] |= 1 << (handle.index % 32));
+                obstacles.words.extend(bits);
+            }
+            obstacles.fixed.push(Fixed { guide, own, record });
+        }
+        Ok(obstacles)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.fixed.len()
+    }
+
+    /// Those that are there in a part of a step.
+    pub fn place(&self, motions: &[Option<Motion>]) -> Placed {
+        let mut placed = Placed::default();
+        for Fixed { guide, own, record } in &self.fixed {
+            let Some(Some(motion)) = motions.get(*guide) else { continue };
+            let [(begin, begin_turn), (end, end_turn)] = [&motion.begin[0], &motion.end[0]].map(|state| {
+                let pose = pose(state.position, state.orientation) * own;
+                (pose.translation.vector.map(|x| x as f32), <[f64; 4]>::from(pose.rotation.coords).map(|x| x as f32))
+            });
+            let origin = motion.begin[0].position.map(|x| x as f32);
+            placed.obstacles.push(Obstacle {
+                begin: begin.into(),
+                begin_turn,
+                end: [end.x, end.y, end.z, 0.0],
+                end_turn,
+                origin: [origin[0], origin[1], origin[2], 0.0],
+                ..*record
+            });
+            placed.guides.push(*guide);
+        }
+        placed
+    }
+
+    /// Samples distances from a closed surface.
+    fn add_volume(
+        &mut self,
+        surface: &Surface,
+        distance: f64,
+        cells: u32,
+    ) -> Result<(Isometry3<f64>, Obstacle), SimulatorError> {
+        let refused = |found: String| {
+            let thing = format!("surface `{}`", surface.name);
+            SimulatorError::refused(thing, found, "a primitive, or closed with its faces outwards")
+        };
+        let mesh = Mesh::new(&surface.vertices, &surface.triangles).map_err(|error| refused(error.to_string()))?;
+        match mesh.volume() {
+            Some(volume) if volume > 0.0 => {}
+            Some(_) => return Err(refused("its faces inwards".into())),
+            None => return Err(refused("one with a rim".into())),
+        }
+        let [low, high] = mesh.bounds().map(V3::from);
+        let centre = 0.5 * (low + high);
+        let points = mesh.vertices().iter().map(|x| x - centre).map(|x| Vector::new(x.x, x.y, x.z)).collect();
+        let mesh = TriMesh::with_flags(points, surface.triangles.clone(), TriMeshFlags::ORIENTED)
+            .map_err(|error| refused(format!("{error:?}")))?;
+        let spacing = (high - low).max() / f64::from(cells);
+        let [least, most] = MARGIN;
+        let half =
+            0.5 * (high - low).add_scalar(2.0 * (least * spacing + (2.0 * distance).min((most - least) * spacing)));
+        let samples = half.map(|half| (2.0 * half / spacing).ceil() as u32 + 1);
+        let first_sample = self.words.len() as u32;
+        for (z, y) in (0..samples.z).flat_map(|z| (0..samples.y).map(move |y| (z, y))) {
+            self.words.extend((0..samples.x).map(|x| {
+                let place = V3::new(x.into(), y.into(), z.into()) * spacing - half;
+                let place = Vector::new(place.x, place.y, place.z);
+                let found = mesh.project_local_point(place, false);
+                let distance = (place - found.point).length();
+                (if found.is_inside { -distance } else { distance } as f32).to_bits()
+            }));
+        }
+        let [x, y, z] = <[f64; 3]>::from(-half).map(|x| x as f32);
+        let record = Obstacle {
+            bound: (high - centre).norm() as f32,
+            size: [x, y, z, 0.0],
+            shape: 4,
+            samples: samples.into(),
+            first_sample,
+            spacing: spacing as f32,
+            ..Obstacle::zeroed()
+        };
+        Ok((Isometry3::translation(centre.x, centre.y, centre.z), record))
+    }
+}
+
+fn of_primitive(shape: PrimitiveShape) -> Obstacle {
+    let (shape, bound, size) = match shape {
+        PrimitiveShape::HalfSpace => (0, f64::from(EVERYWHERE), [0.0; 3]),
+        PrimitiveShape::Ball { radius } => (1, radius, [radius, 0.0, 0.0]),
+        PrimitiveShape::Capsule { half_length, radius } => (2, half_length + radius, [radius, half_length, 0.0]),
+        PrimitiveShape::Cuboid { half_extents } => (3, V3::from(half_extents).norm(), half_extents),
+    };
+    let [x, y, z] = size.map(|x| x as f32);
+    Obstacle { shape, bound: bound as f32, size: [x, y, z, 0.0], ..Obstacle::zeroed() }
+}
+
+fn pose(position: [f64; 3], [x, y, z, w]: [f64; 4]) -> Isometry3<f64> {
+    Isometry3::from_parts(V3::from(position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
+}
