@@ -10,7 +10,7 @@ use wgpu::{
     PowerPreference, Queue, RequestAdapterOptions,
 };
 
-use crate::kernels::Kernels;
+use crate::kernels::{Kernels, WORKGROUP};
 
 /// Why cloth cannot be simulated on a device.
 #[derive(Clone, PartialEq, Debug, Error)]
@@ -128,6 +128,16 @@ impl Gpu {
         self.is_software
     }
 
+    /// How many threads a dispatch may have.
+    pub(crate) fn most_threads(&self) -> u64 {
+        u64::from(self.limits.max_compute_workgroups_per_dimension) * u64::from(WORKGROUP)
+    }
+
+    /// That something is more than the adapter has.
+    pub(crate) fn limit(&self, what: &'static str, found: u64, needed: u64) -> GpuError {
+        GpuError::Limit { adapter: self.adapter.clone(), what, found, needed }
+    }
+
     /// # Errors
     /// Something went wrong before.
     pub(crate) fn check(&self) -> Result<(), GpuError> {
@@ -148,8 +158,7 @@ impl Gpu {
         // Empty buffers cannot be bound.
         let size = size.max(64).next_multiple_of(16);
         if size > most {
-            let adapter = self.adapter.clone();
-            return Err(GpuError::Limit { adapter, what: "size of a buffer [B]", found: most, needed: size });
+            return Err(self.limit("size of a buffer [B]", most, size));
         }
         let (memory, other) = (
             self.device.push_error_scope(ErrorFilter::OutOfMemory),

@@ -1,6 +1,6 @@
-//! Groups of pairs that share no particle (\[BBD09\] algorithm 1).
+//! Groups of links or paths that share no particle (\[BBD09\] algorithm 1).
 
-/// Puts each pair of particles into the first group in which neither of them is. Of each group the numbers of its pairs, in order.
+/// Puts each set of particles into the first group in which none of them is. Of each group the numbers of its sets, in order.
 ///
 /// As the paper's algorithm does, which compares with all pairs of all groups; this keeps of each particle which groups it is in.
 ///
@@ -10,17 +10,17 @@
 /// // A chain: every second link.
 /// assert_eq!(groups(&[[0, 1], [1, 2], [2, 3]]), [vec![0, 2], vec![1]]);
 /// ```
-pub fn groups(pairs: &[[u32; 2]]) -> Vec<Vec<u32>> {
-    let particles = pairs.iter().flatten().max().map_or(0, |most| *most as usize + 1);
+pub fn groups<T: AsRef<[u32]>>(sets: &[T]) -> Vec<Vec<u32>> {
+    let particles = sets.iter().flat_map(AsRef::as_ref).max().map_or(0, |most| *most as usize + 1);
     // Of each particle a bit for each group, 64 together.
     let mut taken: Vec<Vec<u64>> = vec![vec![]; particles];
     let mut groups: Vec<Vec<u32>> = vec![];
-    for (number, &[i, j]) in (0..).zip(pairs) {
+    for (number, set) in (0..).zip(sets.iter().map(AsRef::as_ref)) {
         let word = |k: u32, w: usize| taken[k as usize].get(w).copied().unwrap_or(0);
-        let free = |w: &usize| word(i, *w) | word(j, *w) != u64::MAX;
-        let w = (0..).find(free).unwrap_or(0);
-        let bit = (word(i, w) | word(j, w)).trailing_ones();
-        for k in [i, j] {
+        let words = |w: usize| set.iter().fold(0, |all, &k| all | word(k, w));
+        let w = (0..).find(|w| words(*w) != u64::MAX).unwrap_or(0);
+        let bit = words(w).trailing_ones();
+        for &k in set {
             let words = &mut taken[k as usize];
             words.resize(words.len().max(w + 1), 0);
             words[w] |= 1 << bit;

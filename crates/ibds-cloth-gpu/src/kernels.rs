@@ -12,13 +12,14 @@ pub(crate) const SWEEPS: u32 = 64;
 pub(crate) const FLAGS: u32 = SWEEPS + 4;
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
-const LINKS: &str = include_str!("shaders/links.wgsl");
+const LINKS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/links.wgsl"));
+const PATHS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/paths.wgsl"));
 const SPRINGS: &str = include_str!("shaders/springs.wgsl");
 const PARTICLES: &str = include_str!("shaders/particles.wgsl");
 const OBSTACLES: &str = concat!(include_str!("shaders/distances.wgsl"), include_str!("shaders/obstacles.wgsl"));
 
-const SHADERS: [(&str, &str); 4] =
-    [("links", LINKS), ("springs", SPRINGS), ("particles", PARTICLES), ("obstacles", OBSTACLES)];
+const SHADERS: [(&str, &str); 5] =
+    [("links", LINKS), ("paths", PATHS), ("springs", SPRINGS), ("particles", PARTICLES), ("obstacles", OBSTACLES)];
 
 /// One pipeline a stage, named as in the shaders.
 pub(crate) struct Kernels {
@@ -31,11 +32,13 @@ pub(crate) struct Kernels {
     pub sum_moments: ComputePipeline,
     pub hold: ComputePipeline,
     pub sweep_lengths: ComputePipeline,
+    pub sweep_path_lengths: ComputePipeline,
     pub measure_lengths: ComputePipeline,
     pub advance: ComputePipeline,
     pub hold_velocities: ComputePipeline,
     pub begin_rates: ComputePipeline,
     pub sweep_rates: ComputePipeline,
+    pub sweep_path_rates: ComputePipeline,
     pub measure_rates: ComputePipeline,
     pub end_rates: ComputePipeline,
     pub book: ComputePipeline,
@@ -78,7 +81,7 @@ impl Kernels {
             let source = ShaderSource::Wgsl(source(own).into());
             device.create_shader_module(ShaderModuleDescriptor { label: Some(label), source })
         };
-        let [links, springs, particles, obstacles] = SHADERS.map(|(label, own)| module(label, own));
+        let [links, paths, springs, particles, obstacles] = SHADERS.map(|(label, own)| module(label, own));
         let stage = |module: &wgpu::ShaderModule, entry_point: &str| {
             device.create_compute_pipeline(&ComputePipelineDescriptor {
                 label: Some(entry_point),
@@ -97,11 +100,13 @@ impl Kernels {
             sum_moments: stage(&particles, "sum_moments"),
             hold: stage(&particles, "hold"),
             sweep_lengths: stage(&links, "sweep_lengths"),
+            sweep_path_lengths: stage(&paths, "sweep_path_lengths"),
             measure_lengths: stage(&links, "measure_lengths"),
             advance: stage(&particles, "advance"),
             hold_velocities: stage(&particles, "hold_velocities"),
             begin_rates: stage(&particles, "begin_rates"),
             sweep_rates: stage(&links, "sweep_rates"),
+            sweep_path_rates: stage(&paths, "sweep_path_rates"),
             measure_rates: stage(&links, "measure_rates"),
             end_rates: stage(&particles, "end_rates"),
             book: stage(&particles, "book"),

@@ -1,9 +1,9 @@
-//! Impulse-based cloth in compute shaders: the method of `partita-ibds-cloth`, link by link, on a device.
+//! Impulse-based cloth in compute shaders: the method of `partita-ibds-cloth`, link by link or path by path, on a device.
 //!
 //! \[BBD09\] D. Bayer, J. Bender, R. Diziol: Impulse-based dynamic simulation on the GPU. CGVCVIP 2009.
 //!
-//! Links are taken apart into [`groups`] in which no particle is twice. A group is corrected at once, a thread for each link; groups follow
-//! each other, again and again, until no link is off by more than it may be. Places, velocities, forces and links stay on the device.
+//! Links, or the paths that they are in, are taken apart into [`groups`] in which no particle is twice. A group is corrected at once, a thread
+//! for each link; groups follow each other, again and again, until no link is off by more than it may be. Places, velocities, forces and links stay on the device.
 //! What comes back of a step is where particles are, what it took to hold them, and flags that say whether a sweep found nothing to correct.
 //!
 //! Start at [`IbdsClothGpu`], then `step.rs` for the stages, which are named as the shaders' entry points.
@@ -23,6 +23,7 @@ mod groups;
 mod kernels;
 mod memory;
 mod obstacles;
+mod order;
 mod parameters;
 mod state;
 mod step;
@@ -42,9 +43,10 @@ use partita_simulator::{
 
 pub use gpu::{Gpu, GpuError};
 pub use groups::groups;
-use memory::Memory;
+use memory::{Memory, Plan};
 use obstacles::Obstacles;
-pub use parameters::Parameters;
+use order::Order;
+pub use parameters::{Parameters, Solver};
 use state::{Bodies, Known, State};
 
 type V3 = Vector3<f64>;
@@ -72,8 +74,8 @@ pub struct IbdsClothGpu {
     guides: Vec<Guide>,
     gpu: Arc<Gpu>,
     memory: Memory,
-    /// None where guides or parameters have changed.
-    met: Option<Obstacles>,
+    /// None where guides, parameters or what is held have changed.
+    plan: Option<Plan>,
     state: State,
     /// Sweeps before flags are looked at.
     looks: u32,
@@ -97,10 +99,9 @@ impl IbdsClothGpu {
                 "one without struts",
             ));
         }
-        let threads = n.max(net.links().len()) as u64;
-        if threads > step::most_threads(gpu) {
-            let expected = format!("at most {} particles, and links", step::most_threads(gpu));
-            return Err(SimulatorError::refused("net", threads, expected));
+        if n as u64 > gpu.most_threads() {
+            let expected = format!("at most {} particles", gpu.most_threads());
+            return Err(SimulatorError::refused("net", n, expected));
         }
         let masses = net.masses().iter().flat_map(|m| [*m, 1.0 / m]);
         let links = net.links().iter().flat_map(|link| [link.rest_length, link.compliance]);
@@ -124,7 +125,8 @@ impl IbdsClothGpu {
             thickness: 0.5 * parameters.thickness,
         };
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
-        let memory = Memory::new(gpu, &net, &Obstacles::NONE, 0, 1)?;
+        let plan = Plan { order: Order::new(&net, parameters.solver, |_| false), obstacles: Obstacles::NONE };
+        let memory = Memory::new(gpu, n, &plan, 0, 1)?;
         let mut cloth = Self {
             name: name.into(),
             parameters,
@@ -136,7 +138,7 @@ impl IbdsClothGpu {
             guides: vec![],
             gpu: gpu.clone(),
             memory,
-            met: None,
+            plan: Some(plan),
             state: State { known: Arc::default(), time: 0.0, external: Default::default(), bodies: None },
             looks: 1,
             identity: OnceLock::new(),
@@ -216,6 +218,7 @@ impl IbdsClothGpu {
     pub fn pin(&mut self, particles: &[u32]) -> Result<(), SimulatorError> {
         may_hold(self.state.time, &self.guides)?;
         self.holds.pin(particles, self.net.masses().len())?;
+        self.plan = None;
         self.identity = OnceLock::new();
         Ok(())
     }
@@ -234,6 +237,7 @@ impl IbdsClothGpu {
     ) -> Result<(), SimulatorError> {
         may_hold(self.state.time, &self.guides)?;
         self.holds.pin_along(name, particles, &self.state.known.vectors()[0], script)?;
+        self.plan = None;
         self.identity = OnceLock::new();
         Ok(())
     }
@@ -263,12 +267,15 @@ impl IbdsClothGpu {
         &self.parameters
     }
 
-    /// Makes obstacles of guides, and room for contacts with them.
-    fn meet(&mut self, guides: &[Guide]) -> Result<Obstacles, SimulatorError> {
-        let Parameters { thickness, volume_cells, .. } = self.parameters;
-        let met = Obstacles::new(guides, self.net.masses().len(), 0.5 * thickness, volume_cells)?;
-        self.memory = Memory::new(&self.gpu, &self.net, &met, self.memory.entries, self.memory.room)?;
-        Ok(met)
+    /// Brings to the device what is linked and what guides are in the way.
+    fn lay_out(&mut self, guides: &[Guide]) -> Result<Plan, SimulatorError> {
+        let (n, Parameters { solver, thickness, volume_cells, .. }) = (self.net.masses().len(), &self.parameters);
+        let plan = Plan {
+            order: Order::new(&self.net, *solver, |k| self.holds.holds(k)),
+            obstacles: Obstacles::new(guides, n, 0.5 * thickness, *volume_cells)?,
+        };
+        self.memory = Memory::new(&self.gpu, n, &plan, self.memory.entries, self.memory.room)?;
+        Ok(plan)
     }
 
     fn of(&self) -> Identity {
@@ -324,7 +331,7 @@ impl Simulator for IbdsClothGpu {
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.holds.check_attachments(&self.table, &guides)?;
-        self.met = Some(self.meet(&guides)?);
+        self.plan = Some(self.lay_out(&guides)?);
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())

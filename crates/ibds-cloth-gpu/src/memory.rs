@@ -4,14 +4,13 @@ use std::num::NonZero;
 
 use bytemuck::{Pod, Zeroable};
 use partita_cloth::Held;
-use partita_ibds_cloth::{LinkKind, Net};
 use wgpu::{BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding, BufferUsages};
 
 use crate::{
     gpu::{Gpu, GpuError},
-    groups::groups,
     kernels::{FLAGS, SWEEPS, WORKGROUP},
     obstacles::{Obstacle, Obstacles},
+    order::{Order, Range},
 };
 
 /// Uniforms begin at multiples of this, which every device allows.
@@ -75,36 +74,58 @@ impl Entry {
     }
 }
 
+/// A link, or none.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-struct Link {
+pub(crate) struct LinkSlot {
     first: u32,
     second: u32,
     rest: f32,
     compliance: f32,
 }
 
-const ROPE: u32 = 1 << 31;
+impl LinkSlot {
+    const ROPE: u32 = 1 << 31;
+    const BEGINS: u32 = 1 << 30;
+    pub const NONE: Self = Self { first: 0, second: u32::MAX, rest: 0.0, compliance: 0.0 };
+
+    pub fn new([first, second]: [u32; 2], [is_rope, begins]: [bool; 2], rest: f32, compliance: f32) -> Self {
+        let bits = if is_rope { Self::ROPE } else { 0 } | if begins { Self::BEGINS } else { 0 };
+        Self { first: first | bits, second, rest, compliance }
+    }
+}
+
+#[cfg(test)]
+impl LinkSlot {
+    pub fn particles(&self) -> Option<[u32; 2]> {
+        (self.second != u32::MAX).then_some([self.first & !(Self::ROPE | Self::BEGINS), self.second])
+    }
+
+    pub fn begins(&self) -> bool {
+        self.first & Self::BEGINS != 0
+    }
+}
 
 /// A particle's contacts in `obstacles.wgsl` `[B]`.
 const CONTACTS: u64 = 4 * 64;
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-struct Spring {
-    first: u32,
-    second: u32,
-    rest: f32,
-    stiffness: f32,
-    damping: f32,
+pub(crate) struct SpringSlot {
+    pub particles: [u32; 2],
+    pub rest: f32,
+    pub stiffness: f32,
+    pub damping: f32,
 }
 
-/// Pairs that share no particle: where they begin, and how many they are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Range {
-    first: u32,
-    pub count: u32,
+/// What is linked and what is in the way, as the device takes it.
+pub(crate) struct Plan {
+    pub order: Order,
+    pub obstacles: Obstacles,
 }
+
+/// The first sweep of a loop.
+pub(crate) const FIRST: u32 = SWEEPS;
 
 /// All of it.
 pub(crate) struct Memory {
@@ -117,6 +138,8 @@ pub(crate) struct Memory {
     /// What is read back.
     pub staging: Buffer,
     pub links: Vec<Range>,
+    /// Of links, with those that are empty.
+    pub slots: u32,
     pub springs: Vec<Range>,
     /// Of a part of a step, as many as there are guides for.
     pub obstacles: Buffer,
@@ -131,46 +154,30 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Of a net among obstacles, for steps of so many parts with so many entries of what is held or loaded, all parts together.
-    pub fn new(gpu: &Gpu, net: &Net, met: &Obstacles, entries: u32, parts: u32) -> Result<Self, GpuError> {
-        let (n, met_by) = (net.positions().len() as u64, met.len() as u64);
+    /// Of so many particles, for steps of so many parts with so many entries of what is held or loaded, all parts together.
+    pub fn new(gpu: &Gpu, n: usize, plan: &Plan, entries: u32, parts: u32) -> Result<Self, GpuError> {
+        let Plan { order, obstacles: met } = plan;
+        let (n, met_by) = (n as u64, met.len() as u64);
         let storage = BufferUsages::STORAGE;
-        let (links, link_ranges) = in_groups(net.links(), |link| link.particles);
-        let (springs, spring_ranges) = in_groups(net.all_springs(), |spring| spring.particles);
-        let of_link = |link: &partita_ibds_cloth::Link| Link {
-            first: link.particles[0] | if link.kind == LinkKind::Rope { ROPE } else { 0 },
-            second: link.particles[1],
-            rest: link.rest_length as f32,
-            compliance: link.compliance as f32,
-        };
-        let of_spring = |spring: &partita_ibds_cloth::Spring| Spring {
-            first: spring.particles[0],
-            second: spring.particles[1],
-            rest: spring.rest_length as f32,
-            stiffness: spring.stiffness as f32,
-            damping: spring.damping as f32,
-        };
-        let links: Vec<Link> = links.into_iter().map(of_link).collect();
-        let springs: Vec<Spring> = springs.into_iter().map(of_spring).collect();
-        let ranges = u64::from(SWEEPS) * (link_ranges.len() as u64 + 1) + spring_ranges.len() as u64;
+        let Order { links, link_groups, springs, spring_groups } = order;
+        let threads = links.len().max(springs.len()) as u64;
+        if threads > gpu.most_threads() {
+            return Err(gpu.limit("threads of a dispatch, one for each link", gpu.most_threads(), threads));
+        }
+        let ranges = u64::from(SWEEPS + 1) * (link_groups.len() as u64 + 1) + spring_groups.len() as u64;
         let (needed, found) = (ranges * u64::from(ALIGNED), u64::from(u32::MAX));
         if needed > found {
-            // As many groups as links or springs meet at a particle.
-            return Err(GpuError::Limit {
-                adapter: gpu.adapter().into(),
-                what: "size of ranges of groups [B]",
-                found,
-                needed,
-            });
+            // As many groups as links, paths or springs meet at a particle.
+            return Err(gpu.limit("size of ranges of groups [B]", found, needed));
         }
 
         let sums = n.div_ceil(u64::from(WORKGROUP)).max(1);
         let sums = sums * (u64::from(parts) + 2 * met_by) + 2 * met_by * u64::from(parts);
         let bodies = gpu.buffer("bodies", n * size_of::<Body>() as u64, storage)?;
-        let values = gpu.buffer("values", n * 16, storage)?;
-        let asides = gpu.buffer("asides", n * 64, storage)?;
-        let link_buffer = gpu.filled("links", &links, storage)?;
-        let spring_buffer = gpu.filled("springs", &springs, storage)?;
+        let values = gpu.buffer("values", n * 32, storage)?;
+        let asides = gpu.buffer("asides", n * 48, storage)?;
+        let link_buffer = gpu.filled("links", links, storage)?;
+        let spring_buffer = gpu.filled("springs", springs, storage)?;
         let pulls = gpu.buffer("pulls", links.len() as u64 * 8, storage)?;
         let flags = gpu.buffer("flags", u64::from(FLAGS) * 4, storage)?;
         let held = gpu.buffer("held", u64::from(entries) * size_of::<Entry>() as u64, storage)?;
@@ -182,18 +189,17 @@ impl Memory {
         let staging =
             gpu.buffer("staging", bodies.size() + held.size() + sums.size() + flags.size(), BufferUsages::MAP_READ)?;
 
-        // A range for each group and sweep, and one for its contacts, so that shaders know which one they are in.
-        let contact_range = Range { first: 0, count: n as u32 };
-        let of_sweep = || link_ranges.iter().copied().chain([contact_range]);
-        let all: Vec<(Range, u32)> = (0..SWEEPS)
-            .flat_map(|sweep| of_sweep().map(move |range| (range, sweep)))
-            .chain(spring_ranges.iter().map(|range| (*range, 0)))
-            .collect();
-        let mut bytes = vec![0_u32; (ALIGNED / 4) as usize * all.len()];
-        for (slot, (range, sweep)) in bytes.chunks_exact_mut((ALIGNED / 4) as usize).zip(&all) {
-            slot[..3].copy_from_slice(&[range.first, range.count, *sweep]);
+        // A range for each group and sweep, and one for its contacts, so that shaders know which one they are in; last the first of a loop.
+        let contacts_of_all = Range { first: 0, count: n as u32, longest: 1 };
+        let rows = (0..SWEEPS).map(|sweep| [sweep, 0]).chain([[0, 1]]);
+        let of_links =
+            rows.flat_map(|row| link_groups.iter().copied().chain([contacts_of_all]).map(move |range| (range, row)));
+        let of_all = of_links.chain(spring_groups.iter().map(|range| (*range, [0, 0])));
+        let mut numbers = vec![0_u32; (ALIGNED / 4) as usize * ranges as usize];
+        for (slot, (range, [sweep, is_first])) in numbers.chunks_exact_mut((ALIGNED / 4) as usize).zip(of_all) {
+            slot[..5].copy_from_slice(&[range.first, range.count, sweep, range.longest, is_first]);
         }
-        let range_buffer = gpu.filled("ranges", &bytes, BufferUsages::UNIFORM)?;
+        let range_buffer = gpu.filled("ranges", &numbers, BufferUsages::UNIFORM)?;
 
         let with = |pairs: &Buffer, pulls: &Buffer, held: &Buffer| {
             let resources = [
@@ -218,7 +224,7 @@ impl Memory {
         let ranges = gpu.device.create_bind_group(&BindGroupDescriptor {
             label: Some("ranges"),
             layout: &gpu.kernels.range,
-            entries: &[BindGroupEntry { binding: 0, resource: part_of(&range_buffer, 16) }],
+            entries: &[BindGroupEntry { binding: 0, resource: part_of(&range_buffer, 32) }],
         });
         gpu.check()?;
         Ok(Self {
@@ -229,8 +235,9 @@ impl Memory {
             pulls,
             flags,
             staging,
-            links: link_ranges,
-            springs: spring_ranges,
+            links: link_groups.clone(),
+            slots: links.len() as u32,
+            springs: spring_groups.clone(),
             with_links,
             with_springs,
             with_obstacles,
@@ -241,7 +248,7 @@ impl Memory {
         })
     }
 
-    /// Where in `ranges` a group of links is in a sweep, its contacts, and a group of springs.
+    /// Where in `ranges` a group of links is in a sweep since the last look, [`FIRST`] for the first of a loop; its contacts; a group of springs.
     pub fn range_of_links(&self, sweep: u32, group: usize) -> u32 {
         ALIGNED * (sweep * (self.links.len() as u32 + 1) + group as u32)
     }
@@ -251,20 +258,8 @@ impl Memory {
     }
 
     pub fn range_of_springs(&self, group: usize) -> u32 {
-        self.range_of_links(SWEEPS, group)
+        self.range_of_links(SWEEPS + 1, group)
     }
-}
-
-/// What joins pairs of particles, group by group, and where groups are.
-fn in_groups<T>(all: &[T], pair: impl Fn(&T) -> [u32; 2]) -> (Vec<&T>, Vec<Range>) {
-    let groups = groups(&all.iter().map(pair).collect::<Vec<_>>());
-    let mut first = 0;
-    let ranges = groups.iter().map(|group| {
-        let range = Range { first, count: group.len() as u32 };
-        first += range.count;
-        range
-    });
-    (groups.iter().flatten().map(|&k| &all[k as usize]).collect(), ranges.collect())
 }
 
 fn bound(buffer: &Buffer) -> BindingResource<'_> {

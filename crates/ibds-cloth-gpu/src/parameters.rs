@@ -13,6 +13,16 @@ const MOST_PARTS: u32 = 1 << 16;
 
 const CELLS: RangeInclusive<u32> = 4..=256;
 
+/// How the loops find impulses. Both end where every link is as exact as it has to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Solver {
+    /// Link by link (\[BBD09\] section 3.2): an error travels by a particle a group.
+    Links,
+    /// Path by path, each exactly: an error travels the length of a thread in one sweep, or 256 links of it.
+    #[default]
+    Paths,
+}
+
 /// All parameters of [`IbdsClothGpu`], which has a consuming setter of the same name for each. What is wrong with them is told by
 /// [`IbdsClothGpu::checked`], or by the next step.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,6 +32,8 @@ pub struct Parameters {
     pub gravity: [f64; 3],
     /// Default [`Integrator::SymplecticEuler`].
     pub integrator: Integrator,
+    /// Default [`Solver::Paths`].
+    pub solver: Solver,
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 %. No less than four roundings of a place,
     /// of the shortest link's length, at first; up to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
@@ -47,6 +59,7 @@ impl Default for Parameters {
         Self {
             gravity: [0.0, -9.81, 0.0],
             integrator: Integrator::default(),
+            solver: Solver::default(),
             extensibility: 0.01,
             velocity_tolerance: None,
             max_iterations: 100,
@@ -98,7 +111,7 @@ impl IbdsClothGpu {
             let surface = Arc::make_mut(surface);
             (surface.thickness, surface.friction) = (0.5 * thickness, friction);
         }
-        self.met = None;
+        self.plan = None;
         self.identity = Default::default();
         self
     }
@@ -111,6 +124,11 @@ impl IbdsClothGpu {
     /// See [`Parameters::integrator`].
     pub fn integrator(self, integrator: Integrator) -> Self {
         self.set(|p| p.integrator = integrator)
+    }
+
+    /// See [`Parameters::solver`].
+    pub fn solver(self, solver: Solver) -> Self {
+        self.set(|p| p.solver = solver)
     }
 
     /// See [`Parameters::extensibility`] [-].

@@ -10,11 +10,11 @@ use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wr
 use wgpu::{BindGroup, CommandEncoder, ComputePass, ComputePipeline};
 
 use crate::{
-    IbdsClothGpu, Parameters,
-    gpu::{Gpu, GpuError},
+    IbdsClothGpu, Parameters, Solver,
+    gpu::GpuError,
     kernels::{FLAGS, Kernels, SWEEPS, WORKGROUP},
-    memory::{ALIGNED, Body, Entry, Memory, Part},
-    obstacles::{Obstacle, Obstacles, Placed},
+    memory::{ALIGNED, Body, Entry, FIRST, Memory, Part},
+    obstacles::{Obstacle, Placed},
     state::{Known, State},
 };
 
@@ -69,11 +69,11 @@ impl IbdsClothGpu {
         self.parameters.check(self.resolved)?;
         check(&self.table, &self.guides, dt, inputs)?;
         let Parameters { substeps, extensibility, velocity_tolerance, .. } = self.parameters;
-        if self.met.is_none() {
+        if self.plan.is_none() {
             let guides = std::mem::take(&mut self.guides);
-            let met = self.meet(&guides);
+            let plan = self.lay_out(&guides);
             self.guides = guides;
-            self.met = Some(met?);
+            self.plan = Some(plan?);
         }
         let loads = self.gather_loads(inputs)?;
         let parts = self.gather_parts(dt, inputs)?;
@@ -162,7 +162,7 @@ impl IbdsClothGpu {
             let time = self.state.time + if part + 1 == substeps { dt } else { h * f64::from(part + 1) };
             let mut held = vec![];
             self.holds.ask(time, &self.guides, &motions, positions, &mut held)?;
-            let placed = self.met.as_ref().map(|met| met.place(&motions)).unwrap_or_default();
+            let placed = self.plan.as_ref().map(|plan| plan.obstacles.place(&motions)).unwrap_or_default();
             Ok(Given { h, held, placed })
         };
         (0..substeps).map(part).collect()
@@ -170,10 +170,10 @@ impl IbdsClothGpu {
 
     /// Brings what parts are given to the device.
     fn upload(&mut self, parts: &[Given], loads: &[Entry]) -> Result<(), SimulatorError> {
-        let (n, links) = (self.net.masses().len() as u32, self.net.links().len() as u32);
+        let (n, links) = (self.net.masses().len() as u32, self.memory.slots);
         let mut entries: Vec<Entry> = vec![];
         let mut uniforms = vec![0_u8; (ALIGNED as usize) * parts.len()];
-        let most = self.met.as_ref().map_or(0, Obstacles::len);
+        let most = self.obstacles();
         let mut obstacles = vec![Obstacle::zeroed(); most * parts.len()];
         // Behind sums of all parts.
         let first_wrench = parts.len() as u32 * n.div_ceil(WORKGROUP);
@@ -211,8 +211,8 @@ impl IbdsClothGpu {
         }
         entries.extend(loads);
         if entries.len() as u32 > self.memory.entries || parts.len() as u32 > self.memory.room {
-            let met = self.met.as_ref().unwrap_or(const { &Obstacles::NONE });
-            self.memory = Memory::new(&self.gpu, &self.net, met, entries.len() as u32, parts.len() as u32)?;
+            let plan = self.plan.as_ref().expect("laid out before");
+            self.memory = Memory::new(&self.gpu, n as usize, plan, entries.len() as u32, parts.len() as u32)?;
         }
         self.gpu.queue.write_buffer(&self.memory.parts, 0, &uniforms);
         self.gpu.queue.write_buffer(&self.memory.held, 0, bytemuck::cast_slice(&entries));
@@ -237,11 +237,13 @@ impl IbdsClothGpu {
             sum_moments,
             hold,
             sweep_lengths,
+            sweep_path_lengths,
             measure_lengths,
             advance,
             hold_velocities,
             begin_rates,
             sweep_rates,
+            sweep_path_rates,
             measure_rates,
             end_rates,
             book,
@@ -255,7 +257,11 @@ impl IbdsClothGpu {
             sum_wrenches,
             ..
         } = &gpu.kernels;
-        let (n, links, held) = (self.net.masses().len() as u32, self.net.links().len() as u32, given.held.len() as u32);
+        let (n, links, held) = (self.net.masses().len() as u32, self.memory.slots, given.held.len() as u32);
+        let (sweep_lengths, sweep_rates) = match self.parameters.solver {
+            Solver::Links => (sweep_lengths, sweep_rates),
+            Solver::Paths => (sweep_path_lengths, sweep_path_rates),
+        };
         commands.clear_buffer(&self.memory.pulls, 0, None);
         let mut stage = self.stage(&mut commands, part);
         stage.run(begin, n);
@@ -317,7 +323,7 @@ impl IbdsClothGpu {
             count = count.clamp(1, most).min(self.parameters.max_iterations - done);
             commands.clear_buffer(&self.memory.flags, 0, Some(u64::from(SWEEPS) * 4));
             let mut stage = self.stage(&mut commands, of.part);
-            for sweep in 0..count {
+            for sweep in (0..count).map(|sweep| if done + sweep == 0 { FIRST } else { sweep }) {
                 for (group, range) in self.memory.links.iter().enumerate() {
                     let offset = self.memory.range_of_links(sweep, group);
                     stage.run_on(&self.memory.with_links, of.sweep, offset, range.count);
@@ -364,7 +370,7 @@ impl IbdsClothGpu {
         let n = self.net.masses().len();
         let moments = n.div_ceil(WORKGROUP as usize);
         let count: usize = parts.iter().map(|part| part.held.len()).sum();
-        let most = self.met.as_ref().map_or(0, Obstacles::len);
+        let most = self.obstacles();
         let of_sums = (moments + 2 * most) * substeps as usize * 16;
         let sizes = [n * size_of::<Body>(), count * size_of::<Entry>(), of_sums, FLAGS as usize * 4];
         let mut ends = [0; 4];
@@ -393,6 +399,11 @@ impl IbdsClothGpu {
         })
     }
 
+    /// How many obstacles there can be.
+    fn obstacles(&self) -> usize {
+        self.plan.as_ref().map_or(0, |plan| plan.obstacles.len())
+    }
+
     /// Reactions of what is attached, and what came from outside since time 0.
     fn book(&self, parts: &[Given], back: &Back, reactions: &mut Vec<Reaction>) -> Wrench {
         let gravity = V3::from(self.parameters.gravity);
@@ -411,8 +422,7 @@ impl IbdsClothGpu {
                 Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(-impulse) }),
             }
         }
-        let most = self.met.as_ref().map_or(1, |met| met.len().max(1));
-        for (part, wrenches) in parts.iter().zip(back.wrenches.chunks(most)) {
+        for (part, wrenches) in parts.iter().zip(back.wrenches.chunks(self.obstacles().max(1))) {
             for (&guide, [linear, angular]) in part.placed.guides.iter().zip(wrenches) {
                 let impulse = Wrench { linear: (*linear).into(), angular: (*angular).into() };
                 if impulse != Wrench::default() {
@@ -452,9 +462,4 @@ impl Stage<'_> {
             self.pass.dispatch_workgroups(threads.div_ceil(WORKGROUP), 1, 1);
         }
     }
-}
-
-/// How many threads a dispatch may have.
-pub(crate) fn most_threads(gpu: &Gpu) -> u64 {
-    u64::from(gpu.limits.max_compute_workgroups_per_dimension) * u64::from(WORKGROUP)
 }

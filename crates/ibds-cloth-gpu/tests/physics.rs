@@ -7,7 +7,7 @@ use std::sync::Arc;
 use device::{gpu, is_there};
 use nalgebra::Vector3;
 use partita_ibds_cloth::{IbdsCloth, Integrator, Link, LinkKind, Net, Optimisations, Solver};
-use partita_ibds_cloth_gpu::{IbdsClothGpu, groups};
+use partita_ibds_cloth_gpu::{IbdsClothGpu, Solver as OnDevice, groups};
 use partita_mesh::{Mesh, Side};
 use partita_simulator::{Guide, HandleState, Inputs, Motion, Outcome, Simulator, SimulatorError, Wrench};
 
@@ -50,7 +50,7 @@ fn apart(a: &[V3], b: &[V3]) -> f64 {
 
 /// Bars and ropes, some of which give way, and springs across, in the order of their groups; all a twentieth of a link from where they
 /// should be, and moving. Few sweeps, so that the order of all corrections counts: places are as far apart as 32 bits round, and velocities
-/// and what it took to hold some of it accordingly.
+/// and what it took to hold some of it accordingly. Exact, so that no path is let be on one side and not on the other.
 #[test]
 fn it_sweeps_as_the_cpu_does() {
     if !is_there() {
@@ -70,14 +70,17 @@ fn it_sweeps_as_the_cpu_does() {
     }
     let across = (0..places.len() as u32 - 9).map(|k| [k, k + 9]);
     let mixed = mixed.springs(across, 2.0, 1e-3).unwrap();
-    for integrator in [Integrator::SymplecticEuler, Integrator::Parabola] {
+    let solvers = [(Solver::GaussSeidel(Optimisations::NONE), OnDevice::Links), (Solver::Paths, OnDevice::Paths)];
+    for (integrator, (on_cpu, on_gpu)) in
+        [Integrator::SymplecticEuler, Integrator::Parabola].into_iter().flat_map(|i| solvers.map(|solver| (i, solver)))
+    {
         for tolerance in [None, Some(0.05)] {
             let mut here = IbdsCloth::new("cloth", mixed.clone()).unwrap();
             let mut there = on_device(mixed.clone());
             here.pin(&edge).unwrap();
             there.pin(&edge).unwrap();
-            let here = here.solver(Solver::GaussSeidel(Optimisations::NONE)).velocity_tolerance(tolerance).substeps(2);
-            let there = there.velocity_tolerance(tolerance).substeps(2);
+            let here = here.solver(on_cpu).extensibility(1e-5).velocity_tolerance(tolerance).substeps(2);
+            let there = there.solver(on_gpu).extensibility(1e-5).velocity_tolerance(tolerance).substeps(2);
             let mut here = here.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
             let mut there = there.with_positions(&begin).unwrap().with_velocities(&speeds).unwrap();
             let hand = |t: f64| HandleState::point([0.3 * t, 0.0, 0.0], [0.3, 0.0, 0.0]);
@@ -98,16 +101,21 @@ fn it_sweeps_as_the_cpu_does() {
             ];
             assert_eq!(a.iterations, b.iterations);
             let [a, b] = [&a, &b].map(|report| V3::from(report.reactions[0].impulse.linear));
-            assert!((a - b).norm() < 1e-4 * a.norm() && a.norm() > 0.0, "{a:?} {b:?}");
+            // Rows between what is held are singular but for a ten thousandth of the diagonal, by which roundings of 1e-7 become as much larger.
+            let more = if on_gpu == OnDevice::Links { 1.0 } else { 150.0 };
+            assert!((a - b).norm() < 1e-4 * more * a.norm() && a.norm() > 0.0, "{on_gpu:?}: {a:?} {b:?}");
             let off = [apart(here.positions(), there.positions()), apart(here.velocities(), there.velocities())];
             // Of a metre, and of that in a part of a step.
-            assert!(off[0] < 1e-6 && off[1] < 1e-6 / (0.5 * H), "{integrator:?}, {tolerance:?}: {off:?}");
+            assert!(
+                off[0] < 1e-6 * more && off[1] < 1e-6 * more / (0.5 * H),
+                "{integrator:?}, {on_gpu:?}, {tolerance:?}: {off:?}"
+            );
             let external = |cloth: &dyn Simulator| cloth.ledger().unwrap().external.unwrap();
             let [a, b] = [external(&here), external(&there)];
             let off = [V3::from(a.linear) - V3::from(b.linear), V3::from(a.angular) - V3::from(b.angular)];
             let [scale, turn] = [V3::from(a.linear).norm(), V3::from(a.angular).norm()];
             assert!(
-                off[0].norm() < 1e-5 * scale && off[1].norm() < 1e-5 * (scale + turn),
+                off[0].norm() < 1e-5 * more * scale && off[1].norm() < 1e-5 * more * (scale + turn),
                 "{off:?} of {scale}, {turn}"
             );
         }
@@ -127,7 +135,7 @@ fn it_swings_as_on_the_cpu() {
     here.pin(&edge).unwrap();
     there.pin(&edge).unwrap();
     let mut here = here.solver(Solver::GaussSeidel(Optimisations::NONE)).max_iterations(500);
-    let mut there = there.max_iterations(500);
+    let mut there = there.solver(OnDevice::Links).max_iterations(500);
     for k in 0..100 {
         let [a, b] = [step(&mut here), step(&mut there)];
         assert!(a == Outcome::Converged && b == Outcome::Converged, "{k}: {a:?} {b:?}");

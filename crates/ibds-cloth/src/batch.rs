@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use crate::{
         links::Links,
-        paths::{Paths, take_apart},
+        paths::{Paths, paths},
         solvers::System,
     };
 
@@ -267,7 +267,7 @@ mod tests {
         }
         let masses: Vec<f64> = (0..places.len()).map(|k| 0.5 + 0.1 * k as f64).collect();
         let net = Net::new(&places, &masses).unwrap().bars(ends.iter().copied()).unwrap().compliance(0.01).unwrap();
-        assert_eq!(take_apart(&net).len(), rows.len());
+        assert_eq!(paths(&net).len(), rows.len());
         let held = [rows[3].1 + 3, rows[1].1, rows[1].1 + 3];
         let w: Vec<f64> = (0..).zip(&masses).map(|(k, m)| if held.contains(&k) { 0.0 } else { 1.0 / m }).collect();
         let stir =

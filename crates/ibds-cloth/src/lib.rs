@@ -72,6 +72,7 @@ use links::Links;
 use meet::contacts;
 pub use net::{Link, LinkKind, Net, Spring, Strut};
 pub use parameters::{Integrator, Optimisations, Parameters, Solver};
+pub use paths::{Path, paths};
 pub use solvers::Counts;
 use solvers::Solvers;
 use state::State;

@@ -5,7 +5,7 @@ use partita_mesh::Mesh;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
-use crate::paths::take_apart;
+use crate::paths::paths;
 
 type V3 = Vector3<f64>;
 
@@ -209,7 +209,7 @@ impl Net {
 
     /// Particles with one between them along bars and ropes that go straight on, for [`Net::braces`] and [`Net::springs`] that resist bending.
     pub fn interlaced(&self) -> Vec<[u32; 2]> {
-        let paths = take_apart(&self.clone().retain_links(|link| link.kind != LinkKind::Brace));
+        let paths = paths(&self.clone().retain_links(|link| link.kind != LinkKind::Brace));
         paths.iter().flat_map(|path| path.particles.windows(3).map(|row| [row[0], row[2]])).collect()
     }
 

@@ -39,9 +39,12 @@ const PARALLEL: usize = 20_000;
 /// A path that is none.
 const NONE: u32 = u32::MAX;
 
-/// A row of links: particles, one more than links, and links with whether they run along it.
-pub(crate) struct Path {
+/// A row of links.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Path {
+    /// One more than links.
     pub particles: Vec<u32>,
+    /// Numbers of links, and whether they run along it.
     pub links: Vec<(u32, bool)>,
 }
 
@@ -62,7 +65,7 @@ struct Group {
 impl Paths {
     /// Takes a graph apart. What comes last in a sweep is left most exact: paths at what is held.
     pub fn new(net: &Net, is_held: impl Fn(u32) -> bool) -> Self {
-        let mut paths = take_apart(net);
+        let mut paths = paths(net);
         paths.sort_by_key(|path| path.particles.iter().any(|&k| is_held(k)));
         // Of each group that has been begun, the particles that move.
         let mut groups: Vec<(Vec<bool>, Vec<Path>)> = vec![];
@@ -131,8 +134,8 @@ impl Paths {
     }
 }
 
-/// Paths that go as straight on as they can.
-pub(crate) fn take_apart(net: &Net) -> Vec<Path> {
+/// All links of a net, each in one path, which goes as straight on as it can; braces in paths of their own.
+pub fn paths(net: &Net) -> Vec<Path> {
     let mut at = AtParticles::default();
     at.fill(&net.links.iter().map(|link| link.particles).collect::<Vec<_>>());
     let mut taken = vec![false; net.links.len()];

@@ -36,11 +36,19 @@ struct Body {
     v: vec4f,
 }
 
-// Of a particle in a part: force of loads and springs [N], place without links [m], and if it is held what links gave: impulses times the
-// part [N s²], and impulses of the loop of velocities [N s].
+// What the loops bring together: places where particles would be without links [m], and by how much these moved them; in the loop of
+// velocities 0 and velocities [m/s]. Kept apart, since what is added to a place is rounded as the place is, and momentum with it.
+struct Value {
+    // Inverse mass, 0 for what is held.
+    moved: vec4f,
+    // How many contacts the particle has.
+    start: vec4f,
+}
+
+// Of a particle in a part: force of loads and springs [N], and if it is held what links gave: impulses times the part [N s²], and impulses
+// of the loop of velocities [N s].
 struct Aside {
     force: vec4f,
-    predicted: vec4f,
     taken: vec4f,
     given: vec4f,
 }
@@ -57,11 +65,14 @@ struct Held {
     impulse: vec4f,
 }
 
-// A group of links, the sweep that they are in, counted from the last look at the flags.
+// A group of links, the sweep that they are in, counted from the last look at the flags, and how many links its longest path has. In the
+// first sweep of a loop over paths all are corrected.
 struct Range {
     first: u32,
     count: u32,
     sweep: u32,
+    longest: u32,
+    is_first: u32,
 }
 
 const WORKGROUP: u32 = 256;
@@ -75,8 +86,7 @@ const DEPTH: u32 = 67;
 
 @group(0) @binding(0) var<uniform> part: Part;
 @group(0) @binding(1) var<storage, read_write> bodies: array<Body>;
-// Places in the loop of places, velocities in that of velocities; inverse masses, 0 for what is held.
-@group(0) @binding(2) var<storage, read_write> values: array<vec4f>;
+@group(0) @binding(2) var<storage, read_write> values: array<Value>;
 @group(0) @binding(3) var<storage, read_write> asides: array<Aside>;
 // Of links what they gave: first all of the loop of places, then all of that of velocities.
 @group(0) @binding(5) var<storage, read_write> pulls: array<f32>;
@@ -89,6 +99,15 @@ const DEPTH: u32 = 67;
 // After a sweep that corrected nothing none does.
 fn is_over() -> bool {
     return range.sweep > 0u && atomicLoad(&flags[range.sweep - 1u]) == 0u;
+}
+
+fn value(k: u32) -> vec3f {
+    return values[k].start.xyz + values[k].moved.xyz;
+}
+
+// From one particle's value to another's.
+fn between(ij: vec2u) -> vec3f {
+    return (values[ij.y].start.xyz - values[ij.x].start.xyz) + (values[ij.y].moved.xyz - values[ij.x].moved.xyz);
 }
 
 fn acceleration(k: u32) -> vec3f {

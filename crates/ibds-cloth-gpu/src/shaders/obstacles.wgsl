@@ -43,7 +43,7 @@ fn meets(k: u32, except: u32) -> bool {
 // The contact of a particle that goes from where it begins to where it is by now. Of no obstacle if it stays away.
 fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     let x = bodies[k].x.xyz;
-    let y = values[k].xyz;
+    let y = value(k);
     var o = obstacles[part.first_obstacle + number];
     let none = Contact(vec3f(), 0.0, vec3f(), 0.0, vec3f(), NONE, vec3f());
     let d = o.distance;
@@ -97,14 +97,14 @@ fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
 }
 
 fn count_of(k: u32) -> u32 {
-    return u32(asides[k].predicted.w);
+    return u32(values[k].start.w);
 }
 
 // What is near at the begin, or in the way to where a particle would be.
 @compute @workgroup_size(WORKGROUP)
 fn find(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
-    if k >= part.particles || values[k].w == 0.0 {
+    if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
     var count = 0u;
@@ -115,7 +115,7 @@ fn find(@builtin(global_invocation_id) id: vec3u) {
             count += 1u;
         }
     }
-    asides[k].predicted.w = f32(count);
+    values[k].start.w = f32(count);
 }
 
 // The slot of a particle's contact with an obstacle, or the next free one.
@@ -132,7 +132,7 @@ fn slot_of(k: u32, number: u32) -> u32 {
 @compute @workgroup_size(WORKGROUP)
 fn find_more(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
-    if k >= part.particles || values[k].w == 0.0 {
+    if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
     for (var number = 0u; number < part.obstacles; number += 1u) {
@@ -143,7 +143,7 @@ fn find_more(@builtin(global_invocation_id) id: vec3u) {
         }
         if slot == count_of(k) {
             contacts[SLOTS * k + slot] = contact;
-            asides[k].predicted.w = f32(slot + 1u);
+            values[k].start.w = f32(slot + 1u);
         } else {
             contacts[SLOTS * k + slot].n = contact.n;
             contacts[SLOTS * k + slot].least = contact.least;
@@ -158,14 +158,14 @@ fn lacking_of(contact: Contact, k: u32) -> f32 {
         return 0.0;
     }
     let enough = ENOUGH * obstacles[part.first_obstacle + contact.obstacle].distance;
-    return (contact.least - dot(contact.n, values[k].xyz - contact.stuck)) / enough;
+    return (contact.least - dot(contact.n, value(k) - contact.stuck)) / enough;
 }
 
 // The last word: where contacts and links did not come to an end, links give way.
 @compute @workgroup_size(WORKGROUP)
 fn keep_out(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
-    if k >= part.particles || values[k].w == 0.0 {
+    if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
     for (var number = 0u; number < part.obstacles; number += 1u) {
@@ -174,14 +174,14 @@ fn keep_out(@builtin(global_invocation_id) id: vec3u) {
         if lacking_of(contact, k) <= 1.0 || slot == SLOTS {
             continue;
         }
-        let way = (contact.least - dot(contact.n, values[k].xyz - contact.stuck)) * contact.n;
+        let way = (contact.least - dot(contact.n, value(k) - contact.stuck)) * contact.n;
         if slot == count_of(k) {
-            asides[k].predicted.w = f32(slot + 1u);
+            values[k].start.w = f32(slot + 1u);
             contact.push = length(way);
             contacts[SLOTS * k + slot] = contact;
         }
         contacts[SLOTS * k + slot].given += way;
-        values[k] += vec4f(way, 0.0);
+        values[k].moved += vec4f(way, 0.0);
     }
     for (var number = 0u; number < part.obstacles; number += 1u) {
         let contact = contact_with(number, k, false);
@@ -198,17 +198,16 @@ fn sweep(k: u32, is_rate: bool) {
         if is_rate && contact.least > 0.0 {
             continue;
         }
-        let start = values[k].xyz;
-        let push = max(contact.push + contact.least - dot(contact.n, start - contact.stuck), 0.0);
-        var y = start + (push - contact.push) * contact.n;
-        let way = y - contact.stuck;
+        let push = max(contact.push + contact.least - dot(contact.n, value(k) - contact.stuck), 0.0);
+        var more = (push - contact.push) * contact.n;
+        let way = value(k) + more - contact.stuck;
         var drag = contact.drag - (way - dot(contact.n, way) * contact.n);
         let most = obstacles[o].friction * push;
         let size = length(drag);
         if size > most {
             drag *= most / size;
         }
-        y += drag - contact.drag;
+        more += drag - contact.drag;
         let change = max(abs(push - contact.push), distance(drag, contact.drag));
         let ratio = change / select(ENOUGH * obstacles[o].distance, part.velocity_tolerance, is_rate);
         if ratio > 1.0 {
@@ -216,21 +215,21 @@ fn sweep(k: u32, is_rate: bool) {
         }
         contacts[SLOTS * k + slot].push = push;
         contacts[SLOTS * k + slot].drag = drag;
-        contacts[SLOTS * k + slot].given = contact.given + (y - start);
-        values[k] = vec4f(y, values[k].w);
+        contacts[SLOTS * k + slot].given = contact.given + more;
+        values[k].moved += vec4f(more, 0.0);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn push(@builtin(global_invocation_id) id: vec3u) {
-    if id.x < part.particles && !is_over() && values[id.x].w > 0.0 {
+    if id.x < part.particles && !is_over() && values[id.x].moved.w > 0.0 {
         sweep(id.x, false);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn push_rates(@builtin(global_invocation_id) id: vec3u) {
-    if id.x < part.particles && !is_over() && values[id.x].w > 0.0 {
+    if id.x < part.particles && !is_over() && values[id.x].moved.w > 0.0 {
         sweep(id.x, true);
     }
 }
@@ -239,7 +238,7 @@ fn push_rates(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP)
 fn close(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
-    if k >= part.particles || values[k].w == 0.0 {
+    if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
     let count = count_of(k);
@@ -276,10 +275,10 @@ fn sum_of(k: u32, local: u32, group: u32, scale: f32, is_first: bool) {
     for (var number = 0u; number < part.obstacles; number += 1u) {
         var impulse = vec3f();
         var arm = vec3f();
-        if is_there && values[k].w > 0.0 {
+        if is_there && values[k].moved.w > 0.0 {
             let slot = slot_of(k, number);
             if slot < count_of(k) {
-                impulse = -contacts[SLOTS * k + slot].given * scale / values[k].w;
+                impulse = -contacts[SLOTS * k + slot].given * scale / values[k].moved.w;
                 arm = bodies[k].x.xyz - obstacles[part.first_obstacle + number].origin.xyz;
             }
         }

@@ -3,7 +3,7 @@
 @compute @workgroup_size(WORKGROUP)
 fn begin(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles {
-        asides[id.x] = Aside(vec4f(), vec4f(), vec4f(), vec4f());
+        asides[id.x] = Aside(vec4f(), vec4f(), vec4f());
     }
 }
 
@@ -22,8 +22,7 @@ fn predict(@builtin(global_invocation_id) id: vec3u) {
     if k < part.particles {
         let body = bodies[k];
         let place = body.x.xyz + part.h * body.v.xyz + part.share * part.h * part.h * acceleration(k);
-        asides[k].predicted = vec4f(place, 0.0);
-        values[k] = vec4f(place, body.x.w);
+        values[k] = Value(vec4f(0.0, 0.0, 0.0, body.x.w), vec4f(place, 0.0));
     }
 }
 
@@ -33,8 +32,7 @@ fn hold(@builtin(global_invocation_id) id: vec3u) {
         let q = part.first_held + id.x;
         let k = held[q].particle;
         held[q].before = bodies[k].v;
-        asides[k].predicted = vec4f(held[q].position, 0.0);
-        values[k] = vec4f(held[q].position, 0.0);
+        values[k] = Value(vec4f(), vec4f(held[q].position, 0.0));
     }
 }
 
@@ -43,9 +41,8 @@ fn hold(@builtin(global_invocation_id) id: vec3u) {
 fn advance(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
     if k < part.particles {
-        let corrected = values[k].xyz - asides[k].predicted.xyz;
-        bodies[k].v += vec4f(part.h * acceleration(k) + corrected / part.h, 0.0);
-        bodies[k].x = vec4f(values[k].xyz, bodies[k].x.w);
+        bodies[k].v += vec4f(part.h * acceleration(k) + values[k].moved.xyz / part.h, 0.0);
+        bodies[k].x = vec4f(value(k), bodies[k].x.w);
     }
 }
 
@@ -60,14 +57,15 @@ fn hold_velocities(@builtin(global_invocation_id) id: vec3u) {
 @compute @workgroup_size(WORKGROUP)
 fn begin_rates(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles {
-        values[id.x] = vec4f(bodies[id.x].v.xyz, values[id.x].w);
+        values[id.x].moved = vec4f(bodies[id.x].v.xyz, values[id.x].moved.w);
+        values[id.x].start = vec4f(0.0, 0.0, 0.0, values[id.x].start.w);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
 fn end_rates(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles {
-        bodies[id.x].v = vec4f(values[id.x].xyz, 0.0);
+        bodies[id.x].v = vec4f(values[id.x].moved.xyz, 0.0);
     }
 }
 
@@ -97,7 +95,7 @@ fn sum_moments(
     var own = vec3f();
     if id.x < part.particles {
         let body = bodies[id.x];
-        let middle = select(body.x.xyz, 0.5 * (body.x.xyz + asides[id.x].predicted.xyz), part.share != 1.0);
+        let middle = select(body.x.xyz, 0.5 * (body.x.xyz + values[id.x].start.xyz), part.share != 1.0);
         own = middle / body.x.w;
     }
     shared_sums[local.x] = own;

@@ -1,0 +1,62 @@
+// Links, and how far they are off. Written behind `common.wgsl` in front of what corrects them.
+
+// One thread's link. Bit 31 of the first particle: a rope, which does not push; bit 30: a path begins with it.
+struct Link {
+    first: u32,
+    second: u32,
+    // [m]
+    rest: f32,
+    // [m/N]
+    compliance: f32,
+}
+
+const ROPE: u32 = 0x80000000u;
+const BEGINS: u32 = 0x40000000u;
+// The second particle where there is no link.
+const NONE: u32 = 0xffffffffu;
+
+@group(0) @binding(4) var<storage, read> links: array<Link>;
+
+// The direction of a link, 0 where there is none, and how much too far apart its values are.
+struct Error {
+    n: vec3f,
+    e: f32,
+}
+
+fn ends(link: Link) -> vec2u {
+    return vec2u(link.first & ~(ROPE | BEGINS), link.second);
+}
+
+fn of_length(k: u32, link: Link, ij: vec2u) -> Error {
+    let apart = between(ij);
+    let length = length(apart);
+    let inverse = select(0.0, 1.0 / length, length > 0.0);
+    return Error(apart * inverse, length - link.rest - softness(link) * pulls[k]);
+}
+
+fn of_rate(k: u32, link: Link, ij: vec2u) -> Error {
+    let apart = bodies[ij.y].x.xyz - bodies[ij.x].x.xyz;
+    let length = length(apart);
+    // What gives way may swing, and what is slack and gave nothing is free.
+    let is_slack = (link.first & ROPE) != 0u && length <= link.rest && pulls[k] == 0.0;
+    if is_slack || link.compliance > 0.0 || length == 0.0 {
+        return Error(vec3f(), 0.0);
+    }
+    let n = apart / length;
+    return Error(n, dot(n, between(ij)));
+}
+
+fn softness(link: Link) -> f32 {
+    return link.compliance / (part.h * part.h);
+}
+
+// Of what an error may be; 0 of a rope that does nothing: one that gives way takes back what it gave too much.
+fn of_allowed(link: Link, e: f32, pulled: f32, allowed: f32) -> f32 {
+    let takes_back = pulled > 0.0 && link.compliance > 0.0;
+    let is_slack = (link.first & ROPE) != 0u && e <= 0.0 && !takes_back;
+    return select(abs(e) / allowed, 0.0, is_slack);
+}
+
+fn allowed_of(link: Link) -> f32 {
+    return part.extensibility * select(link.rest, part.mean_rest, link.rest == 0.0);
+}
