@@ -66,6 +66,8 @@ pub struct IbdsClothGpu {
     net: Net,
     /// The least that links can be told to be off by, of their length [-].
     resolved: f64,
+    /// The largest coordinate of a particle at first `[m]`.
+    farthest: f64,
     /// Mean rest length of links, of which those are measured that have none `[m]`.
     mean_rest: f64,
     holds: Holds,
@@ -131,6 +133,7 @@ impl IbdsClothGpu {
             name: name.into(),
             parameters,
             resolved: 0.0,
+            farthest: 0.0,
             mean_rest: net.mean_rest(),
             holds: Holds::default(),
             table,
@@ -195,10 +198,11 @@ impl IbdsClothGpu {
         // What has not been rounded yet is known as it was given.
         let given = positions.iter().zip(velocities).enumerate().map(|(k, (x, v))| (k as u32, *x, *v)).collect();
         (self.state.known, self.state.bodies) = (Arc::new(Known::new(bodies, given)), None);
-        let farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
+        self.farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
         let measure = |link: &Link| if link.rest_length > 0.0 { link.rest_length } else { self.mean_rest };
         let shortest = self.net.links().iter().map(measure).fold(f64::INFINITY, f64::min);
-        self.resolved = (ROUNDINGS * f64::from(f32::EPSILON) / 2.0 * farthest / shortest).max(f64::from(f32::EPSILON));
+        self.resolved =
+            (ROUNDINGS * f64::from(f32::EPSILON) / 2.0 * self.farthest / shortest).max(f64::from(f32::EPSILON));
     }
 
     /// The state's particles on the device.
@@ -269,11 +273,19 @@ impl IbdsClothGpu {
 
     /// Brings to the device what is linked and what guides are in the way.
     fn lay_out(&mut self, guides: &[Guide]) -> Result<Plan, SimulatorError> {
+        self.parameters.check(self.resolved)?;
         let (n, Parameters { solver, thickness, volume_cells, .. }) = (self.net.masses().len(), &self.parameters);
         let plan = Plan {
             order: Order::new(&self.net, *solver, |k| self.holds.holds(k)),
             obstacles: Obstacles::new(guides, n, 0.5 * thickness, *volume_cells)?,
         };
+        // Ten roundings of the farthest place.
+        let resolved = 10.0 * f64::from(f32::EPSILON) / 2.0 * self.farthest / step::ENOUGH;
+        if let Some((guide, distance)) = plan.obstacles.nearest().filter(|(_, distance)| *distance < resolved) {
+            let thing = format!("half the thickness and that of guide {guide} [m]");
+            let expected = format!("at least {resolved:.1e}, what 32 bits can tell of places like these");
+            return Err(SimulatorError::refused(thing, distance, expected));
+        }
         self.memory = Memory::new(&self.gpu, n, &plan, self.memory.entries, self.memory.room)?;
         Ok(plan)
     }

@@ -16,8 +16,17 @@ type V3 = Vector3<f64>;
 /// Samples of a volume beyond the surface on each side, at least; and at most, where the distance that is kept asks for more.
 const MARGIN: [f64; 2] = [2.0, 10.0];
 
-/// Farther than any particle of 32 bits is from anything, even twice `[m]`.
-const EVERYWHERE: f32 = 1e30;
+/// Cells along a side, at least.
+const FEWEST: f64 = 8.0;
+
+/// Farther than anything is from anything, with squares that 32 bits hold `[m]`.
+const EVERYWHERE: f32 = 1e18;
+
+/// Obstacles, at most: each is a workgroup of a dispatch.
+const MOST: usize = 65_535;
+
+/// Numbers of samples and bits of all obstacles, at most.
+const MOST_WORDS: u64 = 1 << 30;
 
 /// No particle goes without meeting it.
 const NONE: u32 = u32::MAX;
@@ -32,16 +41,17 @@ pub(crate) struct Obstacle {
     end: [f32; 4],
     end_turn: [f32; 4],
     size: [f32; 4],
+    corner: [f32; 4],
     origin: [f32; 4],
+    end_origin: [f32; 4],
     shape: u32,
     distance: f32,
     friction: f32,
     restitution: f32,
     samples: [u32; 3],
     first_sample: u32,
-    spacing: f32,
+    spacing: [f32; 3],
     except: u32,
-    unused: [u32; 2],
 }
 
 /// Which guides are obstacles, and what never changes of them.
@@ -73,7 +83,7 @@ impl Obstacles {
     /// longest side of what they are of.
     ///
     /// # Errors
-    /// Names a surface that is neither a primitive nor closed with its faces outwards.
+    /// Names a surface that is neither a primitive nor closed with its faces outwards, or says that there are too many of them.
     pub fn new(guides: &[Guide], particles: usize, apart: f64, cells: u32) -> Result<Self, SimulatorError> {
         let mut obstacles = Self::NONE;
         for (guide, of) in guides.iter().enumerate() {
@@ -94,7 +104,17 @@ impl Obstacles {
             }
             obstacles.fixed.push(Fixed { guide, own, record });
         }
+        if obstacles.fixed.len() > MOST {
+            let expected = format!("at most {MOST} obstacles");
+            return Err(SimulatorError::refused("guides", obstacles.fixed.len(), expected));
+        }
         Ok(obstacles)
+    }
+
+    /// The least distance that is kept from one, with the guide that it is `[m]`.
+    pub fn nearest(&self) -> Option<(usize, f64)> {
+        let distances = self.fixed.iter().map(|fixed| (fixed.guide, f64::from(fixed.record.distance)));
+        distances.reduce(|least, other| if other.1 < least.1 { other } else { least })
     }
 
     /// How many there are.
@@ -103,7 +123,10 @@ impl Obstacles {
     }
 
     /// Those that are there in a part of a step.
-    pub fn place(&self, motions: &[Option<Motion>]) -> Placed {
+    ///
+    /// # Errors
+    /// Names one whose place is nothing that 32 bits can hold.
+    pub fn place(&self, motions: &[Option<Motion>]) -> Result<Placed, SimulatorError> {
         let mut placed = Placed::default();
         for Fixed { guide, own, record } in &self.fixed {
             let Some(Some(motion)) = motions.get(*guide) else { continue };
@@ -111,18 +134,26 @@ impl Obstacles {
                 let pose = pose(state.position, state.orientation) * own;
                 (pose.translation.vector.map(|x| x as f32), <[f64; 4]>::from(pose.rotation.coords).map(|x| x as f32))
             });
-            let origin = motion.begin[0].position.map(|x| x as f32);
+            let origins = [&motion.begin[0], &motion.end[0]].map(|state| state.position.map(|x| x as f32));
+            if let Some(wrong) = origins.iter().flatten().chain(&begin).chain(&end).find(|x| x.abs() >= EVERYWHERE) {
+                let thing = format!("place of guide {guide} [m]");
+                let expected = format!("within {EVERYWHERE:e}, what 32 bits can compute with");
+                return Err(SimulatorError::refused(thing, wrong, expected));
+            }
+            let [origin, end_origin] = origins.map(|[x, y, z]| [x, y, z, 0.0]);
+            let end = [end.x, end.y, end.z, 0.0];
             placed.obstacles.push(Obstacle {
                 begin: begin.into(),
                 begin_turn,
-                end: [end.x, end.y, end.z, 0.0],
+                end,
                 end_turn,
-                origin: [origin[0], origin[1], origin[2], 0.0],
+                origin,
+                end_origin,
                 ..*record
             });
             placed.guides.push(*guide);
         }
-        placed
+        Ok(placed)
     }
 
     /// Samples distances from a closed surface.
@@ -144,36 +175,62 @@ impl Obstacles {
         }
         let [low, high] = mesh.bounds().map(V3::from);
         let centre = 0.5 * (low + high);
-        let points = mesh.vertices().iter().map(|x| x - centre).map(|x| Vector::new(x.x, x.y, x.z)).collect();
-        let mesh = TriMesh::with_flags(points, surface.triangles.clone(), TriMeshFlags::ORIENTED)
-            .map_err(|error| refused(format!("{error:?}")))?;
-        let spacing = (high - low).max() / f64::from(cells);
+        let islands = islands(&mesh, &centre).ok_or_else(|| refused("triangles that make no solid".into()))?;
+        let side = high - low;
+        let spacing = side.map(|along| along / (f64::from(cells) * along / side.max()).ceil().max(FEWEST));
         let [least, most] = MARGIN;
-        let half =
-            0.5 * (high - low).add_scalar(2.0 * (least * spacing + (2.0 * distance).min((most - least) * spacing)));
-        let samples = half.map(|half| (2.0 * half / spacing).ceil() as u32 + 1);
+        let margin = spacing.map(|spacing| least * spacing + (2.0 * distance).min((most - least) * spacing));
+        let half = 0.5 * side + margin;
+        let samples = half.zip_map(&spacing, |half, spacing| (2.0 * half / spacing).ceil() as u32 + 1);
+        let needed = self.words.len() as u64 + samples.iter().map(|n| u64::from(*n)).product::<u64>();
+        if needed > MOST_WORDS {
+            return Err(SimulatorError::refused("volume_cells", cells, "fewer, for so many volumes"));
+        }
         let first_sample = self.words.len() as u32;
         for (z, y) in (0..samples.z).flat_map(|z| (0..samples.y).map(move |y| (z, y))) {
             self.words.extend((0..samples.x).map(|x| {
-                let place = V3::new(x.into(), y.into(), z.into()) * spacing - half;
-                let place = Vector::new(place.x, place.y, place.z);
-                let found = mesh.project_local_point(place, false);
-                let distance = (place - found.point).length();
-                (if found.is_inside { -distance } else { distance } as f32).to_bits()
+                let place = V3::new(x.into(), y.into(), z.into()).component_mul(&spacing) - half;
+                (distance_from(&islands, &place) as f32).to_bits()
             }));
         }
-        let [x, y, z] = <[f64; 3]>::from(-half).map(|x| x as f32);
+        let [size, corner] = [0.5 * side, -half].map(|v| v.map(|x| x as f32));
         let record = Obstacle {
             bound: (high - centre).norm() as f32,
-            size: [x, y, z, 0.0],
+            size: [size.x, size.y, size.z, 0.0],
+            corner: [corner.x, corner.y, corner.z, 0.0],
             shape: 4,
             samples: samples.into(),
             first_sample,
-            spacing: spacing as f32,
+            spacing: spacing.map(|x| x as f32).into(),
             ..Obstacle::zeroed()
         };
         Ok((Isometry3::translation(centre.x, centre.y, centre.z), record))
     }
+}
+
+/// Each island by itself, about a place, with whether its faces are outwards: where solids overlap, triangles of one are inside another.
+fn islands(mesh: &Mesh, centre: &V3) -> Option<Vec<(TriMesh, bool)>> {
+    let points = || mesh.vertices().iter().map(|x| x - centre).map(|x| Vector::new(x.x, x.y, x.z)).collect::<Vec<_>>();
+    let of = |island: Vec<u32>| {
+        let triangles: Vec<[u32; 3]> = island.iter().map(|t| mesh.triangles()[*t as usize]).collect();
+        let corner = |v: u32| mesh.vertices()[v as usize] - centre;
+        let volume: f64 = triangles.iter().map(|&[a, b, c]| corner(a).dot(&corner(b).cross(&corner(c)))).sum();
+        Some((TriMesh::with_flags(points(), triangles, TriMeshFlags::ORIENTED).ok()?, volume > 0.0))
+    };
+    mesh.islands().into_iter().map(of).collect()
+}
+
+/// From what is in one of the solids and in none of the hollows.
+fn distance_from(islands: &[(TriMesh, bool)], place: &V3) -> f64 {
+    let place = Vector::new(place.x, place.y, place.z);
+    let of = |(surface, is_solid): &(TriMesh, bool)| {
+        let found = surface.project_local_point(place, false);
+        let distance = (place - found.point).length();
+        (if found.is_inside { -distance } else { distance }, *is_solid)
+    };
+    let solids = islands.iter().map(of).filter(|(_, is_solid)| *is_solid).map(|(distance, _)| distance);
+    let hollows = islands.iter().map(of).filter(|(_, is_solid)| !is_solid).map(|(distance, _)| distance);
+    hollows.fold(solids.fold(f64::INFINITY, f64::min), f64::max)
 }
 
 fn of_primitive(shape: PrimitiveShape) -> Obstacle {

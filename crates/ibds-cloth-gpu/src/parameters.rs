@@ -11,7 +11,7 @@ use crate::{IbdsClothGpu, fits};
 /// Parts of a step, at most: what they are given is brought to the device before the first.
 const MOST_PARTS: u32 = 1 << 16;
 
-const CELLS: RangeInclusive<u32> = 4..=256;
+const CELLS: RangeInclusive<u32> = 8..=256;
 
 /// How the loops find impulses. Both end where every link is as exact as it has to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -40,7 +40,8 @@ pub struct Parameters {
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
-    /// Sweeps of each loop after which it stops anyway, at least 1; the step's outcome is `StoppedAt` then (\[BBD09\] section 3.5).
+    /// Sweeps of each loop after which it stops anyway, at least 1, and as many again, up to three times, where something is in the way; the
+    /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5).
     /// Default 100.
     pub max_iterations: u32,
     /// Parts of a step, from 1 to 65,536. Default 1.
@@ -49,8 +50,8 @@ pub struct Parameters {
     pub thickness: f64,
     /// Coulomb friction coefficient of what meets the cloth, unless the pair has its own `[-]`. Default 0.3.
     pub friction: f64,
-    /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 4 to 256: what is smaller is not met. For
-    /// closed surfaces that are no primitive. Default 48.
+    /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 8 to 256; fewer along shorter sides, but at
+    /// least 8. What is smaller than a cell is not met. For closed surfaces that are no primitive. Default 48.
     pub volume_cells: u32,
 }
 
@@ -105,13 +106,17 @@ impl Parameters {
 
 impl IbdsClothGpu {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        let laid_out = |p: &Parameters| (p.solver, p.thickness, p.volume_cells);
+        let before = laid_out(&self.parameters);
         change(&mut self.parameters);
+        if laid_out(&self.parameters) != before {
+            self.plan = None;
+        }
         let Parameters { thickness, friction, .. } = self.parameters;
         if let [surface] = &mut self.surfaces[..] {
             let surface = Arc::make_mut(surface);
             (surface.thickness, surface.friction) = (0.5 * thickness, friction);
         }
-        self.plan = None;
         self.identity = Default::default();
         self
     }

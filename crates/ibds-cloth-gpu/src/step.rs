@@ -30,7 +30,7 @@ const DISPATCHES: u32 = 4096;
 const ROUNDS: u32 = 4;
 
 /// How exact contacts are, of their distance, as the shaders have it [-].
-const ENOUGH: f64 = 0.1;
+pub(crate) const ENOUGH: f64 = 0.1;
 
 /// How much of what a particle is too near to an obstacle by it is led away in a part [-], and in a second where parts are shorter than a
 /// 60th of one `[1/s]`, as on the CPU.
@@ -83,6 +83,7 @@ impl IbdsClothGpu {
         let (gpu, bodies) = (self.gpu.clone(), self.bodies_of_state()?);
         let mut commands = gpu.device.create_command_encoder(&Default::default());
         commands.copy_buffer_to_buffer(&bodies.buffer, 0, &self.memory.bodies, 0, bodies.buffer.size());
+        commands.clear_buffer(&self.memory.flags, 0, None);
         for part in 0..substeps {
             commands = self.take_part(commands, part, &parts[part as usize], loads.len(), &mut report.iterations)?;
         }
@@ -162,7 +163,7 @@ impl IbdsClothGpu {
             let time = self.state.time + if part + 1 == substeps { dt } else { h * f64::from(part + 1) };
             let mut held = vec![];
             self.holds.ask(time, &self.guides, &motions, positions, &mut held)?;
-            let placed = self.plan.as_ref().map(|plan| plan.obstacles.place(&motions)).unwrap_or_default();
+            let placed = self.plan.as_ref().map(|plan| plan.obstacles.place(&motions)).transpose()?.unwrap_or_default();
             Ok(Given { h, held, placed })
         };
         (0..substeps).map(part).collect()
@@ -174,6 +175,12 @@ impl IbdsClothGpu {
         let mut entries: Vec<Entry> = vec![];
         let mut uniforms = vec![0_u8; (ALIGNED as usize) * parts.len()];
         let most = self.obstacles();
+        let numbers =
+            (parts.len() as u64 + 2 * most as u64) * u64::from(n.div_ceil(WORKGROUP)) + 2 * (most * parts.len()) as u64;
+        if numbers > u64::from(u32::MAX) {
+            let expected = "fewer parts, with so many particles and obstacles";
+            return Err(SimulatorError::refused("substeps", parts.len(), expected));
+        }
         let mut obstacles = vec![Obstacle::zeroed(); most * parts.len()];
         // Behind sums of all parts.
         let first_wrench = parts.len() as u32 * n.div_ceil(WORKGROUP);
@@ -284,7 +291,8 @@ impl IbdsClothGpu {
                 break;
             }
         }
-        commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, None);
+        // Of lengths and rates the last part counts, of distances from obstacles all do.
+        commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(8));
         let mut stage = self.stage(&mut commands, part);
         stage.meet(keep_out, met);
         stage.run(measure_lengths, links);

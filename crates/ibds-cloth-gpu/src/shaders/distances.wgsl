@@ -14,25 +14,28 @@ struct Obstacle {
     begin_turn: vec4f,
     end: vec4f,
     end_turn: vec4f,
-    // Half of each edge; or a radius in x, and half of a capsule's axis in y; or the corner that a volume's samples begin at [m].
+    // Half of each edge; or a radius in x, and half of a capsule's axis in y; or of a volume half of the box around it [m].
     size: vec4f,
-    // What torques are about [m].
+    // The corner that a volume's samples begin at [m].
+    corner: vec4f,
+    // What torques are about, at the begin and the end [m].
     origin: vec4f,
+    end_origin: vec4f,
     shape: u32,
     // What is kept from it [m].
     distance: f32,
     friction: f32,
     restitution: f32,
-    // Of a volume: how many samples along each axis, where the first of them is in `distances`, and how far they are apart [m].
+    // Of a volume: how many samples along each axis, where the first of them is in `words`, and how far they are apart [m].
     samples: vec3u,
     first_sample: u32,
-    spacing: f32,
-    // Where the bits of particles begin that do not meet it, in `distances`; or `NONE`.
+    spacing: vec3f,
+    // Where the bits of particles begin that do not meet it, in `words`; or `NONE`.
     except: u32,
 }
 
 @group(0) @binding(4) var<storage, read> obstacles: array<Obstacle>;
-@group(0) @binding(7) var<storage, read_write> distances: array<f32>;
+@group(0) @binding(7) var<storage, read_write> words: array<u32>;
 
 fn turned(q: vec4f, v: vec3f) -> vec3f {
     return v + 2.0 * cross(q.xyz, cross(q.xyz, v) + q.w * v);
@@ -45,14 +48,15 @@ fn turned_back(q: vec4f, v: vec3f) -> vec3f {
 // The distance in a volume and its gradient, linear along each axis between samples.
 fn in_volume(o: ptr<function, Obstacle>, p: vec3f) -> vec4f {
     let cells = (*o).samples - 1u;
-    let place = clamp((p - (*o).size.xyz) / (*o).spacing, vec3f(), vec3f(cells));
+    let place = clamp((p - (*o).corner.xyz) / (*o).spacing, vec3f(), vec3f(cells));
     let cell = min(vec3u(place), cells - 1u);
     let s = place - vec3f(cell);
     let row = (*o).samples.x;
     let layer = row * (*o).samples.y;
     let k = (*o).first_sample + cell.x + row * cell.y + layer * cell.z;
-    let low = vec4f(distances[k], distances[k + row], distances[k + layer], distances[k + layer + row]);
-    let high = vec4f(distances[k + 1u], distances[k + row + 1u], distances[k + layer + 1u], distances[k + layer + row + 1u]);
+    let low = bitcast<vec4f>(vec4u(words[k], words[k + row], words[k + layer], words[k + layer + row]));
+    let high =
+        bitcast<vec4f>(vec4u(words[k + 1u], words[k + row + 1u], words[k + layer + 1u], words[k + layer + row + 1u]));
     let along_x = mix(low, high, s.x);
     let along_y = mix(along_x.xz, along_x.yw, s.y);
     let slope = high - low;
@@ -78,10 +82,11 @@ fn distance_from(o: ptr<function, Obstacle>, p: vec3f) -> f32 {
             return length(max(q, vec3f())) + min(max(q.x, max(q.y, q.z)), 0.0);
         }
         default: {
-            // Outside of its samples no less than this.
-            let inside = clamp(p, (*o).size.xyz, (*o).size.xyz + (*o).spacing * vec3f((*o).samples - 1u));
-            let beyond = length(p - inside);
-            return max(beyond, in_volume(o, inside).w - beyond);
+            // Outside of its samples no less than this: to the box around it, or by the nearest sample.
+            let from_samples = distance(p, clamp(p, (*o).corner.xyz, -(*o).corner.xyz));
+            let from_box = length(max(abs(p) - (*o).size.xyz, vec3f()));
+            let found = in_volume(o, p).w;
+            return select(found, max(from_box, found - from_samples), from_samples > 0.0);
         }
     }
 }

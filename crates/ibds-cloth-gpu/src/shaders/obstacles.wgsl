@@ -29,7 +29,7 @@ const SLOTS: u32 = 4u;
 const AHEAD: f32 = 0.25;
 // How exact contacts are, of their distance.
 const ENOUGH: f32 = 0.1;
-// What comes slower than this does not bounce [m/s].
+// What comes slower than this, and what gravity adds in a part, does not bounce [m/s].
 const BOUNCES: f32 = 0.1;
 // How alike normals of one side of an obstacle are: their cosine.
 const SAME_SIDE: f32 = 0.5;
@@ -37,7 +37,7 @@ const SAME_SIDE: f32 = 0.5;
 const MARCH: u32 = 64u;
 
 fn meets(k: u32, except: u32) -> bool {
-    return except == NONE || (bitcast<u32>(distances[except + k / 32u]) & (1u << (k % 32u))) == 0u;
+    return except == NONE || (words[except + k / 32u] & (1u << (k % 32u))) == 0u;
 }
 
 // The contact of a particle that goes from where it begins to where it is by now. Of no obstacle if it stays away.
@@ -54,22 +54,23 @@ fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     let p0 = turned_back(o.begin_turn, x - o.begin.xyz);
     let p1 = turned_back(o.end_turn, y - o.end.xyz);
     let way = p1 - p0;
-    let length = length(way);
+    let far = length(way);
     let before = distance_from(&o, p0);
-    if before > (1.0 + AHEAD) * d + length {
+    if before > (1.0 + AHEAD) * d + far {
         return none;
     }
     // Where the surface is first met: no surface is nearer than the distance from it.
     var is_met = before <= d;
     var t = 0.0;
     var found = before;
-    for (var step = 0u; step < MARCH && !is_met && length > 0.0; step += 1u) {
-        t += max(found - d, 1e-3 * d) / length;
+    for (var step = 0u; step < MARCH && !is_met && far > 0.0; step += 1u) {
+        t += max(found - d, 1e-3 * d) / far;
         if t >= 1.0 {
             break;
         }
         found = distance_from(&o, p0 + t * way);
-        is_met = found <= d;
+        // What comes along a surface has not come to it in so many steps, but has come near.
+        is_met = found <= d || step + 1u == MARCH;
     }
     // It is kept out from where it ends, unless that is inside or on another side than where it came from.
     var at = p1;
@@ -90,7 +91,8 @@ fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     let end = select(d, before + part.parting * min(lacking, d), lacking > 0.0);
     var least = end - after + dot(n, at - first);
     let closing = -dot(n, way);
-    if bounces && closing > BOUNCES * part.h && o.restitution > 0.0 {
+    let slow = (BOUNCES + length(part.gravity) * part.h) * part.h;
+    if bounces && closing > slow && o.restitution > 0.0 {
         least = max(least, o.restitution * closing - dot(n, first - p0));
     }
     return Contact(turned(o.end_turn, n), least, o.end.xyz + turned(o.end_turn, first), 0.0, vec3f(), number, vec3f());
@@ -107,18 +109,18 @@ fn find(@builtin(global_invocation_id) id: vec3u) {
     if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
-    var count = 0u;
-    for (var number = 0u; number < part.obstacles && count < SLOTS; number += 1u) {
+    for (var number = 0u; number < part.obstacles; number += 1u) {
         let contact = contact_with(number, k, true);
         if contact.obstacle != NONE {
-            contacts[SLOTS * k + count] = contact;
-            count += 1u;
+            let slot = slot_for(k, contact);
+            if slot < SLOTS {
+                contacts[SLOTS * k + slot] = contact;
+            }
         }
     }
-    values[k].start.w = f32(count);
 }
 
-// The slot of a particle's contact with an obstacle, or the next free one.
+// The slot of a particle's contact with an obstacle, or as many as there are.
 fn slot_of(k: u32, number: u32) -> u32 {
     let count = count_of(k);
     var slot = 0u;
@@ -126,6 +128,26 @@ fn slot_of(k: u32, number: u32) -> u32 {
         slot += 1u;
     }
     return slot;
+}
+
+// A slot for a contact with another obstacle: a free one, or that of one which gave nothing and asks for less; or none, `SLOTS`.
+fn slot_for(k: u32, contact: Contact) -> u32 {
+    let count = count_of(k);
+    if count < SLOTS {
+        values[k].start.w = f32(count + 1u);
+        return count;
+    }
+    var best = SLOTS;
+    var least = lacking_of(contact, k);
+    for (var slot = 0u; slot < SLOTS; slot += 1u) {
+        let other = contacts[SLOTS * k + slot];
+        let lacking = lacking_of(other, k);
+        if all(other.given == vec3f()) && lacking < least {
+            best = slot;
+            least = lacking;
+        }
+    }
+    return best;
 }
 
 // Makes contacts of what is met all the same; and of those that are as curved as their obstacle, anew where the particle is by now.
@@ -136,17 +158,21 @@ fn find_more(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     for (var number = 0u; number < part.obstacles; number += 1u) {
-        let contact = contact_with(number, k, false);
-        let slot = slot_of(k, number);
-        if lacking_of(contact, k) <= 1.0 || slot == SLOTS {
+        let contact = contact_with(number, k, true);
+        if lacking_of(contact, k) <= 1.0 {
             continue;
         }
-        if slot == count_of(k) {
-            contacts[SLOTS * k + slot] = contact;
-            values[k].start.w = f32(slot + 1u);
+        var slot = slot_of(k, number);
+        if slot < count_of(k) {
+            let at = SLOTS * k + slot;
+            contacts[at].n = contact.n;
+            contacts[at].least = contact.least + dot(contact.n, contact.stuck - contacts[at].stuck);
         } else {
-            contacts[SLOTS * k + slot].n = contact.n;
-            contacts[SLOTS * k + slot].least = contact.least;
+            slot = slot_for(k, contact);
+            if slot == SLOTS {
+                continue;
+            }
+            contacts[SLOTS * k + slot] = contact;
         }
         atomicMax(&flags[MORE], 1u);
     }
@@ -169,23 +195,29 @@ fn keep_out(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     for (var number = 0u; number < part.obstacles; number += 1u) {
-        var contact = contact_with(number, k, false);
-        let slot = slot_of(k, number);
-        if lacking_of(contact, k) <= 1.0 || slot == SLOTS {
+        let contact = contact_with(number, k, false);
+        if lacking_of(contact, k) <= 1.0 {
             continue;
         }
-        let way = (contact.least - dot(contact.n, value(k) - contact.stuck)) * contact.n;
+        var slot = slot_of(k, number);
         if slot == count_of(k) {
-            values[k].start.w = f32(slot + 1u);
-            contact.push = length(way);
+            slot = slot_for(k, contact);
+            if slot == SLOTS {
+                continue;
+            }
             contacts[SLOTS * k + slot] = contact;
         }
-        contacts[SLOTS * k + slot].given += way;
-        values[k].moved += vec4f(way, 0.0);
+        let lacking = contact.least - dot(contact.n, value(k) - contact.stuck);
+        contacts[SLOTS * k + slot].push += lacking;
+        contacts[SLOTS * k + slot].given += lacking * contact.n;
+        values[k].moved += vec4f(lacking * contact.n, 0.0);
     }
+    var deepest = 0.0;
     for (var number = 0u; number < part.obstacles; number += 1u) {
-        let contact = contact_with(number, k, false);
-        atomicMax(&flags[DEPTH], bitcast<u32>(max(lacking_of(contact, k), 0.0)));
+        deepest = max(deepest, lacking_of(contact_with(number, k, false), k));
+    }
+    if deepest > 0.0 {
+        atomicMax(&flags[DEPTH], bitcast<u32>(deepest));
     }
 }
 
@@ -269,7 +301,8 @@ fn add_up(local: u32) {
     workgroupBarrier();
 }
 
-// What 256 particles gave to each obstacle: impulses [N s] where they are, and their torques.
+// What 256 particles gave to each obstacle: impulses [N s] where they are, and their torques. First those of places, which act where a part
+// begins; then those of velocities, which act where it ends.
 fn sum_of(k: u32, local: u32, group: u32, scale: f32, is_first: bool) {
     let is_there = k < part.particles;
     for (var number = 0u; number < part.obstacles; number += 1u) {
@@ -279,7 +312,8 @@ fn sum_of(k: u32, local: u32, group: u32, scale: f32, is_first: bool) {
             let slot = slot_of(k, number);
             if slot < count_of(k) {
                 impulse = -contacts[SLOTS * k + slot].given * scale / values[k].moved.w;
-                arm = bodies[k].x.xyz - obstacles[part.first_obstacle + number].origin.xyz;
+                let o = part.first_obstacle + number;
+                arm = bodies[k].x.xyz - select(obstacles[o].end_origin.xyz, obstacles[o].origin.xyz, is_first);
             }
         }
         linear[local] = impulse;
