@@ -11,7 +11,7 @@ mod device;
 use std::{f64::consts::TAU, process::ExitCode};
 
 use clap::Parser;
-use device::{Added, Failure, add, look, stretch};
+use device::{Added, Failure, add, cloth, look, stretch};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::{Mesh, Side};
@@ -25,8 +25,6 @@ const APART: [f64; 2] = [1.1, 0.75];
 const CELLS: [u32; 2] = [24, 16];
 const SIZE: [f64; 2] = [0.9, 0.6];
 const MASS: f64 = 0.08;
-/// How much longer the diagonal of a cell gets by a force `[m/N]`.
-const SHEAR: f64 = 0.02;
 
 /// Speed of the wind `[m/s]`, how much of that gusts are, and the density of air `[kg/m³]`.
 const WIND: f64 = 7.0;
@@ -99,12 +97,7 @@ fn wall() -> Result<(Net, Vec<u32>), Failure> {
         poles.extend(pole.iter().map(|v| v + first));
     }
     let mesh = Mesh::new(&vertices, &triangles)?;
-    let masses = vec![MASS / one.vertices().len() as f64; vertices.len()];
-    // Threads do not give way, and what is across them does.
-    let edges = mesh.edges().iter().map(|edge| edge.vertices);
-    let (threads, across): (Vec<_>, Vec<_>) = edges.partition(|[i, j]| j - i == 1 || j - i == CELLS[0] + 1);
-    let net = Net::new(&vertices, &masses)?.bars(across)?.compliance(SHEAR)?;
-    Ok((net.bars(threads)?.triangles(&triangles)?, poles))
+    Ok((cloth(&mesh, CELLS[0] + 1, MASS / one.vertices().len() as f64)?, poles))
 }
 
 /// Force of the wind on each particle, a third of that on each of its triangles `[N]`.

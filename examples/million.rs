@@ -10,7 +10,7 @@ mod device;
 use std::{f64::consts::FRAC_PI_2, process::ExitCode};
 
 use clap::Parser;
-use device::{Added, Failure, add, look, stretch};
+use device::{Added, Failure, add, cloth, look, stretch};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::Mesh;
@@ -50,10 +50,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mesh = Mesh::grid([side - 1; 2], [SIZE; 2])?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
     let middle = mesh.vertices().iter().sum::<V3>() / mesh.vertices().len() as f64;
     let mesh = mesh.at([-middle.x, HEIGHT - middle.y, -middle.z])?;
-    // Links along threads only, as in the paper.
-    let along = mesh.edges().iter().map(|edge| edge.vertices).filter(|[i, j]| j - i == 1 || j - i == side);
-    let masses = vec![MASS / f64::from(side * side); mesh.vertices().len()];
-    let net = Net::new(&mesh.positions(), &masses)?.bars(along)?.triangles(mesh.triangles())?;
+    let net = cloth(&mesh, side, MASS / f64::from(side * side))?;
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("ground", Body::fixed(Shape::cuboid([20.0, 1.0, 20.0])).at([0.0, -0.5, 0.0]))?;
     for (number, (at, radius)) in BALLS.into_iter().enumerate() {

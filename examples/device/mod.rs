@@ -2,11 +2,15 @@
 
 use nalgebra::Vector3;
 use partita::{ibds_cloth_gpu::GpuError, prelude::*};
+use partita_mesh::Mesh;
 use partita_report as report;
 
 pub type Failure = Box<dyn std::error::Error>;
 
 type V3 = Vector3<f64>;
+
+/// How much longer the diagonal of a cell gets by a force `[m/N]`.
+const SHEAR: f64 = 0.02;
 
 /// What was added to a scene: whether it is on a device, and handles of its particles.
 pub struct Added {
@@ -37,6 +41,15 @@ pub fn add(scene: &mut Scene, name: &str, net: Net, pins: &[u32], substeps: u32)
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// A net of the edges of a mesh, or of several as one, cut from lattices with so many vertices in a row: threads that do not give way, and
+/// links across them that get longer by [`SHEAR`]. Particles have such a mass each `[kg]`.
+pub fn cloth(mesh: &Mesh, row: u32, mass: f64) -> Result<Net, Failure> {
+    let edges = mesh.edges().iter().map(|edge| edge.vertices);
+    let (threads, across): (Vec<_>, Vec<_>) = edges.partition(|[i, j]| [1, row].contains(&i.abs_diff(*j)));
+    let net = Net::new(&mesh.positions(), &vec![mass; mesh.vertices().len()])?.bars(across)?.compliance(SHEAR)?;
+    Ok(net.bars(threads)?.triangles(mesh.triangles())?)
 }
 
 /// What a cloth that was added is made of, positions `[m]` and velocities `[m/s]`.
