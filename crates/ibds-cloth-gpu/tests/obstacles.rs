@@ -448,6 +448,49 @@ fn solids_that_overlap_are_one_and_can_be_hollow() {
     assert!((x.x - 0.15 + APART).abs() < 0.1 * APART + 0.5 * 0.4 / 48.0 && (x.y - 0.09).abs() < 0.01, "{x:?}");
 }
 
+/// What begins inside is led out, by a tenth of the distance a step, and then lies where it has to.
+#[test]
+fn what_is_inside_is_led_out_slowly() {
+    if !is_there() {
+        return;
+    }
+    let mut cloth = loose(&[V3::new(0.0, -4e-3, 0.0)], &[V3::zeros()]);
+    cloth.follow(vec![floor(0.3, 0.0)]).unwrap();
+    let mut before = -4e-3;
+    for k in 0..60 {
+        cloth.step(H, &still([0.0, -0.1, 0.0])).unwrap();
+        let now = cloth.positions()[0].y;
+        assert!((-1e-6..0.101 * APART).contains(&(now - before)), "step {k}: {now} m after {before} m");
+        before = now;
+    }
+    assert!((before - APART).abs() < 0.1 * APART, "{before} m");
+}
+
+/// A chain with weights at its ends hangs over a ball: near it nothing is nearer than it may be, and on top of it nothing is lifted off.
+#[test]
+fn a_chain_lies_on_a_ball() {
+    if !is_there() {
+        return;
+    }
+    let n = 33;
+    let x: Vec<[f64; 3]> = (0..n).map(|k| [0.025 * (f64::from(k) - 16.0), 0.12, 1e-3]).collect();
+    let masses: Vec<f64> = (0..n).map(|k| if k % (n - 1) == 0 { 0.2 } else { 0.005 }).collect();
+    let net = Net::new(&x, &masses).unwrap().bars((1..n as u32).map(|k| [k - 1, k])).unwrap();
+    let mut cloth = IbdsClothGpu::new("chain", net, &gpu()).unwrap().velocity_tolerance(Some(0.01)).substeps(2);
+    let ball = surface(&Mesh::ball(0.1, 2).unwrap(), Some(PrimitiveShape::Ball { radius: 0.1 }));
+    cloth.follow(vec![guide(ball, 0.5, 0.0)]).unwrap();
+    // Later it slides off, as it is beside the middle.
+    for k in 0..80 {
+        cloth.step(H, &still([0.0; 3])).unwrap();
+        let distances = cloth.positions().iter().map(|x| x.norm() - 0.1);
+        let nearest = distances.clone().fold(f64::INFINITY, f64::min);
+        assert!(nearest > 0.9 * APART, "step {k}: {nearest} m");
+        // Those within a quarter of a turn of the top.
+        let lifted = distances.skip(12).take(9).fold(0.0, f64::max);
+        assert!(k < 32 || lifted < 1.1 * APART, "step {k}: {lifted} m");
+    }
+}
+
 /// Of six floors, more than a particle has room for, the highest carries it, whichever of them it is.
 #[test]
 fn the_highest_of_many_floors_carries() {
