@@ -15,7 +15,7 @@ use partita::{
 };
 
 use crate::{
-    Effort, swing,
+    Effort, ibds_pieces, swing,
     table::{Failure, Table, Target, median},
 };
 
@@ -25,7 +25,7 @@ const SIDES: [u32; 8] = [8, 16, 32, 64, 128, 256, 512, 1024];
 /// More than this takes a device in software minutes.
 const MOST_IN_SOFTWARE: u32 = 128;
 
-const SWEEPS: u32 = 100;
+pub(crate) const SWEEPS: u32 = 100;
 const DT: f64 = 0.01;
 
 /// Simulated, unless it takes longer than that `[s]`.
@@ -56,18 +56,33 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     } else {
         u32::MAX
     };
+    let mut ahead_from = None;
     for side in SIDES.into_iter().filter(|side| *side <= most) {
         let text = format!("{} particles", side * side);
-        table.case(&text, "ms a step", None, |table| compare(table, effort, &text, side, &gpu))?;
+        table.case(&text, "ms a step", None, |table| {
+            let over = compare(table, effort, &text, side, &gpu)?;
+            ahead_from = if over < 1.0 { ahead_from.or(Some(side * side)) } else { None };
+            Ok(())
+        })?;
     }
-    Ok(())
+    match ahead_from {
+        Some(particles) => {
+            let goal = (!gpu.is_software()).then_some(Target::AtMost(f64::from(AHEAD * AHEAD)));
+            let text = "a device is ahead of a core, path by path, from";
+            table.row(text, "particles", goal, &[f64::from(particles)])?;
+        }
+        None => table.remark("the device is not ahead of a core with the most particles"),
+    }
+    ibds_pieces::bench(table, effort, &gpu, most.saturating_mul(most))
 }
 
-fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
+/// How many times as long a device takes as a core, path by path.
+fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<f64, Failure> {
     let net = swing::sheet(side, false, 1.0)?.net().clone();
     let edge: Vec<u32> = (0..side).map(|row| row * side).collect();
     let goal = |goals: &[(u32, f64)]| goals.iter().find(|(of, _)| *of == side).map(|(_, goal)| Target::AtMost(*goal));
     let on_hardware = |target: Option<Target>| target.filter(|_| !gpu.is_software());
+    let mut best = f64::NAN;
     let squares = Solver::GaussSeidel(Optimisations { squares: true, ..Optimisations::NONE });
     for (way, on_core, on_device) in
         [("link by link", squares, OnDevice::Links), ("path by path", Solver::Paths, OnDevice::Paths)]
@@ -76,8 +91,8 @@ fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<G
         let mut there = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
         here.pin(&edge)?;
         there.pin(&edge)?;
-        let here = run(here.solver(on_core).max_iterations(SWEEPS), &net, effort)?;
-        let there = run(there.solver(on_device).max_iterations(SWEEPS), &net, effort)?;
+        let here = run(here.solver(on_core).max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
+        let there = run(there.solver(on_device).max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
         // Goals are for the better way.
         let is_best = on_device == OnDevice::default();
         let details = |ran: &Ran| [("iterations", ran.iterations), ("steps", ran.costs.len() as f64)];
@@ -89,6 +104,7 @@ fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<G
         let may_take = on_hardware(goal(&MAY_TAKE).filter(|_| is_best));
         table.row_with(&format!("{text}, {way}: a device"), "ms a step", may_take, &there.costs, &details)?;
         let over = median(&there.costs) / median(&here.costs);
+        best = if is_best { over } else { best };
         let ahead = on_hardware((is_best && side >= AHEAD).then_some(Target::AtMost(1.0)));
         table.row(&format!("{text}, {way}: a device over a core"), "times", ahead, &[over])?;
         for (name, target, ran) in [("a core", None, &here), ("a device", goal(&MAY_STRETCH), &there)] {
@@ -96,27 +112,31 @@ fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<G
             table.row(&format!("{text}, {way}: largest stretch, {name}"), "-", target, &[ran.stretch])?;
         }
     }
-    Ok(())
+    Ok(best)
 }
 
 /// How a run went.
-struct Ran {
+pub(crate) struct Ran {
     /// Of each step `[ms]`.
-    costs: Vec<f64>,
+    pub costs: Vec<f64>,
     /// A step, the mean.
-    iterations: f64,
+    pub iterations: f64,
     /// Of the longest link in all steps, of its rest length [-].
-    stretch: f64,
+    pub stretch: f64,
 }
 
-fn run(mut cloth: impl Simulator, net: &Net, effort: Effort) -> Result<Ran, Failure> {
+/// Steps with the same inputs.
+///
+/// # Errors
+/// A step fails.
+pub(crate) fn run(mut cloth: impl Simulator, net: &Net, inputs: &Inputs, effort: Effort) -> Result<Ran, Failure> {
     let handles: Vec<_> = cloth.handles().iter().collect();
     let mut states = vec![Default::default(); handles.len()];
     let mut ran = Ran { costs: vec![], iterations: 0.0, stretch: 0.0 };
     let (start, steps) = (Instant::now(), if effort.quick { 3 } else { (LONG / DT) as usize });
     while ran.costs.len() < steps && (ran.costs.len() < 3 || start.elapsed().as_secs_f64() < LONG) {
         let begin = Instant::now();
-        let report = cloth.step(DT, Inputs::NONE)?;
+        let report = cloth.step(DT, inputs)?;
         ran.costs.push(1e3 * begin.elapsed().as_secs_f64());
         ran.iterations += f64::from(report.iterations);
         cloth.read(&handles, &mut states)?;

@@ -24,6 +24,8 @@ mod crates;
 mod ibds_figure4;
 #[cfg(feature = "ibds-cloth-gpu")]
 mod ibds_gpu;
+#[cfg(feature = "ibds-cloth-gpu")]
+mod ibds_pieces;
 mod ibds_scenes;
 mod ibds_solvers;
 mod ibds_table1;

@@ -44,6 +44,10 @@ pub struct Parameters {
     /// step's outcome is `StoppedAt` then (\[BBD09\] section 3.5).
     /// Default 100.
     pub max_iterations: u32,
+    /// Whether loops take [`Parameters::max_iterations`] without a look in between at whether that is needed (\[BBD09\] section 3.5): the
+    /// device is asked once a step, for what it found, and takes about as long in each. Contacts are looked for once a part then. Default
+    /// false.
+    pub real_time: bool,
     /// Parts of a step, from 1 to 65,536. Default 1.
     pub substeps: u32,
     /// Of sheets and ropes: half of it is kept from obstacles, on top of what these ask for `[m]`. Default 1 mm.
@@ -64,6 +68,7 @@ impl Default for Parameters {
             extensibility: 0.01,
             velocity_tolerance: None,
             max_iterations: 100,
+            real_time: false,
             substeps: 1,
             thickness: 1e-3,
             friction: 0.3,
@@ -149,6 +154,11 @@ impl IbdsClothGpu {
     /// See [`Parameters::max_iterations`].
     pub fn max_iterations(self, max_iterations: u32) -> Self {
         self.set(|p| p.max_iterations = max_iterations)
+    }
+
+    /// See [`Parameters::real_time`].
+    pub fn real_time(self, real_time: bool) -> Self {
+        self.set(|p| p.real_time = real_time)
     }
 
     /// See [`Parameters::substeps`].

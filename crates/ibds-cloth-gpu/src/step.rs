@@ -107,6 +107,14 @@ impl IbdsClothGpu {
         let mut reactions = vec![];
         let external = self.book(&parts, &back, &mut reactions);
         report.add_up(&mut reactions);
+        if !external.is_finite() {
+            let thing = "impulses on what is held [N s]";
+            return Err(SimulatorError::failed(thing, format!("{external:?}"), "finite"));
+        }
+        if let Some(reaction) = report.reactions.iter().find(|reaction| !reaction.impulse.is_finite()) {
+            let thing = format!("impulse on guide {} [N s]", reaction.guide);
+            return Err(SimulatorError::failed(thing, format!("{:?}", reaction.impulse), "finite"));
+        }
 
         let mut commands = gpu.device.create_command_encoder(&Default::default());
         commands.copy_buffer_to_buffer(&self.memory.bodies, 0, &bodies.buffer, 0, bodies.buffer.size());
@@ -287,7 +295,8 @@ impl IbdsClothGpu {
         let of_lengths = Loop { sweep: sweep_lengths, push: meets(push), part };
         for round in 1..=ROUNDS {
             commands = self.repeat(commands, &of_lengths, iterations)?;
-            if obstacles == 0 || round == ROUNDS || !self.find_more(&mut commands, part)? {
+            let is_last = obstacles == 0 || round == ROUNDS || self.parameters.real_time;
+            if is_last || !self.find_more(&mut commands, part)? {
                 break;
             }
         }
@@ -316,7 +325,8 @@ impl IbdsClothGpu {
         Ok(commands)
     }
 
-    /// Sweeps until one corrects nothing, or as often as may be. Flags are looked at after as many as it took last time.
+    /// Sweeps until one corrects nothing, or as often as may be. Flags are looked at after as many as it took last time, or never: sweeps
+    /// that are too many do nothing.
     fn repeat(
         &mut self,
         mut commands: CommandEncoder,
@@ -328,7 +338,8 @@ impl IbdsClothGpu {
         let stages = self.memory.links.len() as u32 + u32::from(of.push.is_some());
         while done < self.parameters.max_iterations && stages > 0 {
             let most = (DISPATCHES / stages).clamp(1, SWEEPS);
-            count = count.clamp(1, most).min(self.parameters.max_iterations - done);
+            count = if self.parameters.real_time { most } else { count.clamp(1, most) };
+            count = count.min(self.parameters.max_iterations - done);
             commands.clear_buffer(&self.memory.flags, 0, Some(u64::from(SWEEPS) * 4));
             let mut stage = self.stage(&mut commands, of.part);
             for sweep in (0..count).map(|sweep| if done + sweep == 0 { FIRST } else { sweep }) {
@@ -342,6 +353,12 @@ impl IbdsClothGpu {
                 }
             }
             drop(stage);
+            if self.parameters.real_time {
+                gpu.submit(commands)?;
+                commands = gpu.device.create_command_encoder(&Default::default());
+                done += count;
+                continue;
+            }
             let Memory { flags, staging, .. } = &self.memory;
             commands.copy_buffer_to_buffer(flags, 0, staging, 0, u64::from(count) * 4);
             let is_over = |bytes: &[u8]| bytes.chunks_exact(4).position(|flag| flag == [0; 4]);

@@ -192,6 +192,31 @@ fn two_runs_give_the_same_bits() {
     assert_eq!(run(false), run(true));
 }
 
+/// In real time sweeps that are too many do nothing: the same bits as with looks in between, whether there are too many or too few.
+#[test]
+fn real_time_gives_the_same_bits() {
+    if !is_there() {
+        return;
+    }
+    let run = |real_time: bool, solver: OnDevice, max_iterations: u32| {
+        let (net, edge) = sheet(6);
+        let mut cloth = on_device(net);
+        cloth.pin(&edge).unwrap();
+        let mut cloth = cloth.solver(solver).max_iterations(max_iterations).velocity_tolerance(Some(0.05));
+        cloth = cloth.real_time(real_time);
+        let outcomes: Vec<Outcome> = (0..30).map(|_| step(&mut cloth)).collect();
+        (outcomes, cloth.positions().to_vec(), cloth.velocities().to_vec())
+    };
+    for (solver, max_iterations) in
+        [(OnDevice::Links, 5), (OnDevice::Links, 150), (OnDevice::Paths, 2), (OnDevice::Paths, 70)]
+    {
+        assert!(
+            run(true, solver, max_iterations) == run(false, solver, max_iterations),
+            "{solver:?}, {max_iterations}"
+        );
+    }
+}
+
 /// What falls freely does so exactly, to what 32 bits round in a hundred steps; a weight on a rope that gives way hangs by m g c; a spring
 /// between two particles swings about its length.
 #[test]

@@ -1,0 +1,113 @@
+//! Of the bench `ibds-gpu`: pieces of cloth that a device corrects together (\[BBD09\] figures 3b and 3c), and a sheet that lies on the ground
+//! with friction, all its particles in contact (figure 4).
+
+use std::sync::Arc;
+
+use partita::{
+    ibds_cloth::Net,
+    ibds_cloth_gpu::{Gpu, IbdsClothGpu},
+    simulator::{Carrier, Guide, HandleId, HandleState, Inputs, Motion, Primitive, PrimitiveShape, Simulator, Surface},
+};
+
+use crate::{
+    Effort,
+    ibds_gpu::{SWEEPS, run},
+    table::{Failure, Table, median},
+};
+
+/// Particles across and along a piece, and how many pieces.
+const PIECES: [[u32; 2]; 5] = [[8, 8], [8, 16], [16, 16], [16, 32], [32, 32]];
+const COUNTS: [u32; 4] = [1, 4, 16, 64];
+
+/// Particles along an edge of the sheet on the ground: for a device, and for one in software.
+const ON_GROUND: [u32; 2] = [256, 64];
+
+/// How far particles are from each other `[m]`, and the mass of one `[kg]`.
+const APART: f64 = 0.02;
+const MASS: f64 = 1e-4;
+
+/// Up to so many particles.
+///
+/// # Errors
+/// The JSON file cannot be written.
+pub fn bench(table: &mut Table, effort: Effort, gpu: &Arc<Gpu>, most: u32) -> Result<(), Failure> {
+    for (size @ [across, along], count) in PIECES.into_iter().flat_map(|size| COUNTS.map(|count| (size, count))) {
+        if across * along * count <= most {
+            let text = format!("{count} x {} particles: a device", across * along);
+            table.case(&text, "ms a step", None, |table| pieces(table, effort, &text, (size, count), gpu))?;
+        }
+    }
+    let side = match (effort.quick, gpu.is_software()) {
+        (true, _) => 8,
+        (false, true) => ON_GROUND[1],
+        (false, false) => ON_GROUND[0],
+    };
+    let text = format!("{} particles on the ground", side * side);
+    table.case(&text, "ms a step", None, |table| on_ground(table, effort, &text, side, gpu))
+}
+
+/// Level pieces above each other, and of each the first row.
+fn net([across, along]: [u32; 2], count: u32) -> Result<(Net, Vec<u32>), Failure> {
+    let one = across * along;
+    let place = |k: u32| {
+        let (piece, k) = (k / one, k % one);
+        [k % across, piece, k / across].map(|n| APART * f64::from(n))
+    };
+    let positions: Vec<[f64; 3]> = (0..count * one).map(place).collect();
+    let pairs = (0..count * one).flat_map(|k| {
+        let (column, row) = (k % across, k % one / across);
+        [(column + 1 < across).then_some([k, k + 1]), (row + 1 < along).then_some([k, k + across])]
+    });
+    let net = Net::new(&positions, &vec![MASS; positions.len()])?.bars(pairs.flatten())?;
+    Ok((net, (0..count * one).filter(|k| k % one < across).collect()))
+}
+
+fn pieces(
+    table: &mut Table,
+    effort: Effort,
+    text: &str,
+    (size, count): ([u32; 2], u32),
+    gpu: &Arc<Gpu>,
+) -> Result<(), Failure> {
+    let (net, edges) = net(size, count)?;
+    let mut cloth = IbdsClothGpu::new("pieces", net.clone(), gpu)?;
+    cloth.pin(&edges)?;
+    let ran = run(cloth.max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
+    table.row_with(text, "ms a step", None, &ran.costs, &[("iterations", ran.iterations), ("stretch", ran.stretch)])
+}
+
+fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
+    let (net, _) = net([side; 2], 1)?;
+    let surface = Surface {
+        name: "ground".into(),
+        carrier: Carrier::Frame(HandleId { owner: 0, index: 0 }),
+        vertices: vec![],
+        triangles: vec![],
+        lines: vec![],
+        two_sided: false,
+        primitive: Some(Primitive {
+            shape: PrimitiveShape::HalfSpace,
+            position: [0.0; 3],
+            orientation: [0.0, 0.0, 0.0, 1.0],
+        }),
+        friction: 0.0,
+        restitution: 0.0,
+        thickness: 0.0,
+    };
+    let (friction, restitution, thickness, except) = (0.4, 0.0, 1e-3, vec![]);
+    let ground = Guide::Obstacle { surface: Arc::new(surface), friction, restitution, thickness, except };
+    // It is drawn along under the sheet.
+    let at: Vec<Arc<[HandleState]>> =
+        [0.0, 0.002].map(|x| [HandleState::point([x, -2e-3, 0.0], [0.2, 0.0, 0.0])].into()).into();
+    let moves =
+        Inputs { motions: vec![Some(Motion { begin: at[0].clone(), end: at[1].clone() })], ..Inputs::default() };
+    let mut costs = vec![];
+    for (name, inputs) in [("alone", Inputs::NONE), ("in contact", &moves)] {
+        let mut cloth = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
+        cloth.follow(vec![ground.clone()])?;
+        let ran = run(cloth.max_iterations(SWEEPS), &net, inputs, effort)?;
+        table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
+        costs.push(median(&ran.costs));
+    }
+    table.row(&format!("{text}: contacts over none"), "times", None, &[costs[1] / costs[0]])
+}
