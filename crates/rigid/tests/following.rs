@@ -469,6 +469,7 @@ fn bad_guides_are_refused_and_change_nothing() {
     empty.triangles.clear();
     let mut soft = good.clone();
     soft.carrier = Carrier::Points(vec![foreign; soft.vertices.len()]);
+    soft.primitive = None;
     let before = rigid.snapshot(None).to_bytes();
     for (guide, word) in [
         (Guide::Attachment { own: foreign }, "owner"),
