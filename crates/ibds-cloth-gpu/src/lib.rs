@@ -3,7 +3,8 @@
 //! \[BBD09\] D. Bayer, J. Bender, R. Diziol: Impulse-based dynamic simulation on the GPU. CGVCVIP 2009.
 //!
 //! Links, or the paths that they are in, are taken apart into [`groups`] in which no particle is twice. A group is corrected at once, a thread
-//! for each link; groups follow each other, again and again, until no link is off by more than it may be. Places, velocities, forces and links stay on the device.
+//! for each link; groups follow each other, again and again, until no link is off by more than it may be. Places, velocities, forces and
+//! links stay on the device.
 //! What comes back of a step is where particles are, what it took to hold them, and flags that say whether a sweep found nothing to correct.
 //!
 //! Start at [`IbdsClothGpu`], then `step.rs` for the stages, which are named as the shaders' entry points.

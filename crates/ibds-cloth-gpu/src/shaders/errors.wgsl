@@ -57,6 +57,11 @@ fn of_allowed(link: Link, e: f32, pulled: f32, allowed: f32) -> f32 {
     return select(abs(e) / allowed, 0.0, is_slack);
 }
 
+// What errors are measured by: the rest length, or the mean one where there is none [m].
+fn scale_of(link: Link) -> f32 {
+    return select(link.rest, part.mean_rest, link.rest == 0.0);
+}
+
 fn allowed_of(link: Link) -> f32 {
-    return part.extensibility * select(link.rest, part.mean_rest, link.rest == 0.0);
+    return part.extensibility * scale_of(link);
 }

@@ -132,8 +132,7 @@ fn sweep(local: u32, k: u32, is_rate: bool) {
     // None goes farther than a link is long, so that directions hold.
     var far = 0.0;
     if is_link && !is_rate {
-        let scale = select(link.rest, part.mean_rest, link.rest == 0.0);
-        far = max(wj * length(sum), select(0.0, wi * length(own), begins)) / scale;
+        far = max(wj * length(sum), select(0.0, wi * length(own), begins)) / scale_of(link);
     }
     let share = 1.0 / max(1.0, largest_of(local, far));
     if !is_link {
