@@ -9,7 +9,7 @@ use wgpu::{
 pub(crate) const WORKGROUP: u32 = 256;
 /// Sweeps between two looks at the flags, at most; and numbers of flags behind theirs.
 pub(crate) const SWEEPS: u32 = 64;
-pub(crate) const FLAGS: u32 = SWEEPS + 4;
+pub(crate) const FLAGS: u32 = SWEEPS + 5;
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
 const LINKS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/links.wgsl"));

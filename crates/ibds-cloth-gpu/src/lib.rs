@@ -17,7 +17,7 @@
 //! - Obstacles are met by particles, not by what is between them: an edge or a needle comes through a link by about its length, so links
 //!   should be short against what is met. What a [`Primitive`](partita_simulator::Primitive) is, is met exactly; other closed surfaces as
 //!   volumes of signed distances, whose edges are round by a cell ([`Parameters::volume_cells`]). A particle is pushed by four at most.
-//! - The cloth does not meet itself yet. Struts are refused.
+//! - The cloth does not meet itself yet.
 
 mod gpu;
 mod groups;
@@ -90,27 +90,23 @@ impl IbdsClothGpu {
     /// What is linked, at rest where the net has it.
     ///
     /// # Errors
-    /// There are no particles, there are struts, masses or stiffnesses are nothing that 32 bits can hold, or the device has not enough memory.
+    /// There are no particles, masses or stiffnesses are nothing that 32 bits can hold, or the device has not enough memory.
     pub fn new(name: &str, net: Net, gpu: &Arc<Gpu>) -> Result<Self, SimulatorError> {
         let mut table = HandleTable::new("ibds-cloth-gpu", name);
         let n = net.positions().len();
         let owner = table.add("particles", Kind::Point, n as u32)?.owner;
-        if !net.all_struts().is_empty() {
-            return Err(SimulatorError::refused(
-                "net",
-                format!("{} struts", net.all_struts().len()),
-                "one without struts",
-            ));
-        }
-        if n as u64 > gpu.most_threads() {
-            let expected = format!("at most {} particles", gpu.most_threads());
+        // Bits of links say what they are.
+        let most = gpu.most_threads().min(1 << 29);
+        if n as u64 > most {
+            let expected = format!("at most {most} particles");
             return Err(SimulatorError::refused("net", n, expected));
         }
         let masses = net.masses().iter().flat_map(|m| [*m, 1.0 / m]);
         let links = net.links().iter().flat_map(|link| [link.rest_length, link.compliance]);
         let springs =
             net.all_springs().iter().flat_map(|spring| [spring.rest_length, spring.stiffness, spring.damping]);
-        if let Some(wrong) = masses.chain(links).chain(springs).find(|x| !fits(*x)) {
+        let struts = net.all_struts().iter().map(|strut| strut.distance);
+        if let Some(wrong) = masses.chain(links).chain(springs).chain(struts).find(|x| !fits(*x)) {
             let expected = "masses, lengths, stiffnesses and compliances that 32 bits can hold";
             return Err(SimulatorError::refused("net", wrong, expected));
         }
@@ -201,7 +197,8 @@ impl IbdsClothGpu {
         (self.state.known, self.state.bodies) = (Arc::new(Known::new(bodies, given)), None);
         self.farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
         let measure = |link: &Link| if link.rest_length > 0.0 { link.rest_length } else { self.mean_rest };
-        let shortest = self.net.links().iter().map(measure).fold(f64::INFINITY, f64::min);
+        let struts = self.net.all_struts().iter().map(|strut| strut.distance);
+        let shortest = self.net.links().iter().map(measure).chain(struts).fold(f64::INFINITY, f64::min);
         self.resolved =
             (ROUNDINGS * f64::from(f32::EPSILON) / 2.0 * self.farthest / shortest).max(f64::from(f32::EPSILON));
     }

@@ -30,6 +30,7 @@ pub(crate) struct Part {
     pub loads: u32,
     pub links: u32,
     pub extensibility: f32,
+    pub strut_tolerance: f32,
     pub mean_rest: f32,
     pub velocity_tolerance: f32,
     pub first_sum: u32,
@@ -85,12 +86,17 @@ pub(crate) struct LinkSlot {
 }
 
 impl LinkSlot {
-    const ROPE: u32 = 1 << 31;
-    const BEGINS: u32 = 1 << 30;
+    /// It does not push.
+    pub const ROPE: u32 = 1 << 31;
+    /// A path begins with it.
+    pub const BEGINS: u32 = 1 << 30;
+    /// It does not pull.
+    pub const STRUT: u32 = 1 << 29;
+    /// No link.
     pub const NONE: Self = Self { first: 0, second: u32::MAX, rest: 0.0, compliance: 0.0 };
 
-    pub fn new([first, second]: [u32; 2], [is_rope, begins]: [bool; 2], rest: f32, compliance: f32) -> Self {
-        let bits = if is_rope { Self::ROPE } else { 0 } | if begins { Self::BEGINS } else { 0 };
+    /// With bits that say what it is.
+    pub fn new([first, second]: [u32; 2], bits: u32, rest: f32, compliance: f32) -> Self {
         Self { first: first | bits, second, rest, compliance }
     }
 }
@@ -98,7 +104,7 @@ impl LinkSlot {
 #[cfg(test)]
 impl LinkSlot {
     pub fn particles(&self) -> Option<[u32; 2]> {
-        (self.second != u32::MAX).then_some([self.first & !(Self::ROPE | Self::BEGINS), self.second])
+        (self.second != u32::MAX).then_some([self.first & !(Self::ROPE | Self::BEGINS | Self::STRUT), self.second])
     }
 
     pub fn begins(&self) -> bool {
@@ -203,7 +209,7 @@ impl Memory {
 
         let with = |pairs: &Buffer, pulls: &Buffer, held: &Buffer| {
             let resources = [
-                part_of(&parts_buffer, size_of::<Part>() as u64),
+                part_of(&parts_buffer),
                 bound(&bodies),
                 bound(&values),
                 bound(&asides),
@@ -224,7 +230,7 @@ impl Memory {
         let ranges = gpu.device.create_bind_group(&BindGroupDescriptor {
             label: Some("ranges"),
             layout: &gpu.kernels.range,
-            entries: &[BindGroupEntry { binding: 0, resource: part_of(&range_buffer, 32) }],
+            entries: &[BindGroupEntry { binding: 0, resource: part_of(&range_buffer) }],
         });
         gpu.check()?;
         Ok(Self {
@@ -266,7 +272,7 @@ fn bound(buffer: &Buffer) -> BindingResource<'_> {
     BindingResource::Buffer(buffer.as_entire_buffer_binding())
 }
 
-/// As many bytes as are seen at once, from an offset on.
-fn part_of(buffer: &Buffer, size: u64) -> BindingResource<'_> {
-    BindingResource::Buffer(BufferBinding { buffer, offset: 0, size: NonZero::new(size) })
+/// As many bytes as are seen at once of uniforms, from an offset on.
+fn part_of(buffer: &Buffer) -> BindingResource<'_> {
+    BindingResource::Buffer(BufferBinding { buffer, offset: 0, size: NonZero::new(ALIGNED.into()) })
 }

@@ -1,6 +1,6 @@
 //! In which order links and springs are on a device: group by group, none of which has a particle twice.
 
-use partita_ibds_cloth::{Link, LinkKind, Net, Path, Spring, paths};
+use partita_ibds_cloth::{Link, LinkKind, Net, Path, Spring, Strut, paths};
 
 use crate::{
     groups::groups,
@@ -28,7 +28,7 @@ pub(crate) struct Order {
 /// A row of links that a workgroup takes, or a part of one: its particles and links.
 struct Piece<'a> {
     particles: &'a [u32],
-    links: &'a [(u32, bool)],
+    slots: Vec<LinkSlot>,
 }
 
 impl AsRef<[u32]> for Piece<'_> {
@@ -41,7 +41,12 @@ impl Order {
     /// Of a net in which some particles are held, for a solver.
     pub fn new(net: &Net, solver: Solver, is_held: impl Fn(u32) -> bool) -> Self {
         let (links, link_groups) = match solver {
-            Solver::Links => in_groups(net.links(), |link| link.particles, |link| of_link(link, true, true)),
+            Solver::Links => {
+                let links = net.links().iter().map(|link| (link.particles, of_link(link, true, true)));
+                let struts = net.all_struts().iter().map(|strut| (strut.particles, of_strut(strut)));
+                let all: Vec<([u32; 2], LinkSlot)> = links.chain(struts).collect();
+                in_groups(&all, |(particles, _)| *particles, |(_, slot)| *slot)
+            }
             Solver::Paths => in_blocks(net, is_held),
         };
         let (springs, spring_groups) = in_groups(net.all_springs(), |spring| spring.particles, of_spring);
@@ -53,7 +58,13 @@ fn of_link(link: &Link, forward: bool, begins: bool) -> LinkSlot {
     let [i, j] = link.particles;
     let particles = if forward { [i, j] } else { [j, i] };
     let (rest, compliance) = (link.rest_length as f32, link.compliance as f32);
-    LinkSlot::new(particles, [link.kind == LinkKind::Rope, begins], rest, compliance)
+    let bits = if link.kind == LinkKind::Rope { LinkSlot::ROPE } else { 0 };
+    LinkSlot::new(particles, if begins { bits | LinkSlot::BEGINS } else { bits }, rest, compliance)
+}
+
+/// A path of its own.
+fn of_strut(strut: &Strut) -> LinkSlot {
+    LinkSlot::new(strut.particles, LinkSlot::STRUT | LinkSlot::BEGINS, strut.distance as f32, 0.0)
 }
 
 fn of_spring(spring: &Spring) -> SpringSlot {
@@ -77,22 +88,22 @@ fn in_groups<T, S>(all: &[T], pair: impl Fn(&T) -> [u32; 2], slot: impl Fn(&T) -
 fn in_blocks(net: &Net, is_held: impl Fn(u32) -> bool) -> (Vec<LinkSlot>, Vec<Range>) {
     let mut paths = paths(net);
     paths.sort_by_key(|path| path.particles.iter().any(|&k| is_held(k)));
-    let pieces: Vec<Piece<'_>> = paths.iter().flat_map(in_pieces).collect();
+    let struts = net.all_struts().iter();
+    let struts = struts.map(|strut| Piece { particles: &strut.particles, slots: vec![of_strut(strut)] });
+    let pieces: Vec<Piece<'_>> = paths.iter().flat_map(|path| in_pieces(net, path)).chain(struts).collect();
     let (mut slots, mut ranges) = (vec![], vec![]);
     for group in groups(&pieces) {
         let first = slots.len();
         let pieces = || group.iter().map(|&k| &pieces[k as usize]);
-        for Piece { links, .. } in pieces() {
+        for Piece { slots: own, .. } in pieces() {
             let room = (slots.len() - first).next_multiple_of(WORKGROUP as usize) - (slots.len() - first);
-            if room < links.len() && room > 0 {
+            if room < own.len() && room > 0 {
                 slots.resize(slots.len() + room, LinkSlot::NONE);
             }
-            let of =
-                |(k, (link, forward)): (usize, &(u32, bool))| of_link(&net.links()[*link as usize], *forward, k == 0);
-            slots.extend(links.iter().enumerate().map(of));
+            slots.extend(own);
         }
         slots.resize(first + (slots.len() - first).next_multiple_of(WORKGROUP as usize), LinkSlot::NONE);
-        let longest = pieces().map(|piece| piece.links.len()).max().unwrap_or(0);
+        let longest = pieces().map(|piece| piece.slots.len()).max().unwrap_or(0);
         let range = [first, slots.len() - first, longest].map(|x| x as u32);
         ranges.push(Range { first: range[0], count: range[1], longest: range[2] });
     }
@@ -100,11 +111,14 @@ fn in_blocks(net: &Net, is_held: impl Fn(u32) -> bool) -> (Vec<LinkSlot>, Vec<Ra
 }
 
 /// No longer than a workgroup has threads.
-fn in_pieces(path: &Path) -> impl Iterator<Item = Piece<'_>> {
+fn in_pieces<'a>(net: &'a Net, path: &'a Path) -> impl Iterator<Item = Piece<'a>> {
     let most = WORKGROUP as usize;
     path.links.chunks(most).enumerate().map(move |(number, links)| {
         let first = number * most;
-        Piece { particles: &path.particles[first..=first + links.len()], links }
+        let slot =
+            |(k, (link, forward)): (usize, &(u32, bool))| of_link(&net.links()[*link as usize], *forward, k == 0);
+        let slots = links.iter().enumerate().map(slot).collect();
+        Piece { particles: &path.particles[first..=first + links.len()], slots }
     })
 }
 

@@ -37,6 +37,8 @@ pub struct Parameters {
     /// By how much links may be longer or shorter than at rest, of their rest length, 0.01 for 1 %. No less than four roundings of a place,
     /// of the shortest link's length, at first; up to 1 `[-]`. Default 0.01.
     pub extensibility: f64,
+    /// By how much a strut may be shorter than its distance, relative to that; as [`Parameters::extensibility`] otherwise `[-]`. Default 0.01.
+    pub strut_tolerance: f64,
     /// How fast links may still grow or shrink at the end of a step, but for those that give way and those that are slack; none leaves the
     /// velocity loop out `[m/s]`. Default none.
     pub velocity_tolerance: Option<f64>,
@@ -66,6 +68,7 @@ impl Default for Parameters {
             integrator: Integrator::default(),
             solver: Solver::default(),
             extensibility: 0.01,
+            strut_tolerance: 0.01,
             velocity_tolerance: None,
             max_iterations: 100,
             real_time: false,
@@ -88,9 +91,13 @@ impl Parameters {
         if let Some(wrong) = rates.into_iter().find(|x| !fits(*x)) {
             return Err(SimulatorError::refused("gravity or velocity_tolerance", wrong, "what 32 bits can hold"));
         }
-        if !(resolved..=1.0).contains(&self.extensibility) {
-            let expected = format!("from {resolved:.1e}, what 32 bits can tell of places and links like these, to 1");
-            return Err(SimulatorError::refused("extensibility [-]", self.extensibility, expected));
+        for (thing, share) in [("extensibility [-]", self.extensibility), ("strut_tolerance [-]", self.strut_tolerance)]
+        {
+            if !(resolved..=1.0).contains(&share) {
+                let expected =
+                    format!("from {resolved:.1e}, what 32 bits can tell of places and links like these, to 1");
+                return Err(SimulatorError::refused(thing, share, expected));
+            }
         }
         self.velocity_tolerance.map_or(Ok(()), |value| check_positive("velocity_tolerance [m/s]", value))?;
         check_positive("max_iterations", f64::from(self.max_iterations))?;
@@ -144,6 +151,11 @@ impl IbdsClothGpu {
     /// See [`Parameters::extensibility`] [-].
     pub fn extensibility(self, extensibility: f64) -> Self {
         self.set(|p| p.extensibility = extensibility)
+    }
+
+    /// See [`Parameters::strut_tolerance`] [-].
+    pub fn strut_tolerance(self, strut_tolerance: f64) -> Self {
+        self.set(|p| p.strut_tolerance = strut_tolerance)
     }
 
     /// See [`Parameters::velocity_tolerance`] `[m/s]`.

@@ -52,8 +52,8 @@ struct Back {
     moments: Vec<V3>,
     /// Impulses on obstacles and their torques, in the order of all parts' lists.
     wrenches: Vec<[V3; 2]>,
-    /// The largest errors of lengths, of rates, and of distances from obstacles, of what they may be.
-    worst: [f64; 3],
+    /// The largest errors of lengths, of rates, of struts, and of distances from obstacles, of what they may be.
+    worst: [f64; 4],
 }
 
 /// One of the loops.
@@ -68,7 +68,7 @@ impl IbdsClothGpu {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check(self.resolved)?;
         check(&self.table, &self.guides, dt, inputs)?;
-        let Parameters { substeps, extensibility, velocity_tolerance, .. } = self.parameters;
+        let Parameters { substeps, extensibility, strut_tolerance, velocity_tolerance, .. } = self.parameters;
         if self.plan.is_none() {
             let guides = std::mem::take(&mut self.guides);
             let plan = self.lay_out(&guides);
@@ -94,12 +94,13 @@ impl IbdsClothGpu {
             let found = format!("{:?}", back.bodies[k]);
             return Err(SimulatorError::failed(format!("position and velocity of particle {k}"), found, "finite"));
         }
-        let [lengths, rates, depth] = back.worst;
-        if !(lengths + rates + depth).is_finite() {
+        let [lengths, rates, struts, depth] = back.worst;
+        if !(lengths + rates + struts + depth).is_finite() {
             let found = format!("{:?}", back.worst);
             return Err(SimulatorError::failed("errors of links and contacts", found, "finite"));
         }
         report.outcome.note(extensibility * lengths, extensibility, "of the rest length");
+        report.outcome.note(strut_tolerance * struts, strut_tolerance, "of a strut's distance");
         if let Some(tolerance) = velocity_tolerance {
             report.outcome.note(tolerance * rates, tolerance, "m/s");
         }
@@ -194,7 +195,8 @@ impl IbdsClothGpu {
         let first_wrench = parts.len() as u32 * n.div_ceil(WORKGROUP);
         let first_partial = first_wrench + 2 * obstacles.len() as u32;
         let held_by_all: u32 = parts.iter().map(|part| part.held.len() as u32).sum();
-        let Parameters { gravity, integrator, extensibility, velocity_tolerance, .. } = self.parameters;
+        let Parameters { gravity, integrator, extensibility, strut_tolerance, velocity_tolerance, .. } =
+            self.parameters;
         for (number, (given, slot)) in (0..).zip(parts.iter().zip(uniforms.chunks_exact_mut(ALIGNED as usize))) {
             let part = Part {
                 gravity: gravity.map(|g| g as f32),
@@ -210,6 +212,7 @@ impl IbdsClothGpu {
                 loads: loads.len() as u32,
                 links,
                 extensibility: extensibility as f32,
+                strut_tolerance: strut_tolerance as f32,
                 mean_rest: self.mean_rest as f32,
                 velocity_tolerance: velocity_tolerance.unwrap_or(1.0) as f32,
                 first_sum: number * n.div_ceil(WORKGROUP),
@@ -300,8 +303,8 @@ impl IbdsClothGpu {
                 break;
             }
         }
-        // Of lengths and rates the last part counts, of distances from obstacles all do.
-        commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(8));
+        // Of lengths, rates and struts the last part counts, of distances from obstacles all do.
+        commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(12));
         let mut stage = self.stage(&mut commands, part);
         stage.meet(keep_out, met);
         stage.run(measure_lengths, links);
@@ -378,7 +381,7 @@ impl IbdsClothGpu {
     /// Adds contacts with what is met all the same. Whether there were any.
     fn find_more(&self, commands: &mut CommandEncoder, part: u32) -> Result<bool, GpuError> {
         let (gpu, Memory { flags, staging, .. }) = (&self.gpu, &self.memory);
-        let more = u64::from(SWEEPS + 2) * 4;
+        let more = u64::from(SWEEPS + 3) * 4;
         commands.clear_buffer(flags, more, Some(4));
         self.stage(commands, part).meet(&gpu.kernels.find_more, self.net.masses().len() as u32);
         commands.copy_buffer_to_buffer(flags, more, staging, 0, 4);
@@ -419,7 +422,7 @@ impl IbdsClothGpu {
                 wrenches: (numbers[first_wrench..sums].chunks_exact(8))
                     .map(|wrench| [vector(wrench), vector(&wrench[4..])])
                     .collect(),
-                worst: [flag(0), flag(1), flag(3)],
+                worst: [flag(0), flag(1), flag(2), flag(4)],
             }
         })
     }

@@ -15,6 +15,8 @@ struct Part {
     links: u32,
     // Error that a link may have, of its rest length [-], or of the mean one where it has none [m].
     extensibility: f32,
+    // Of struts, of their distance [-].
+    strut_tolerance: f32,
     mean_rest: f32,
     // How fast links may grow [m/s].
     velocity_tolerance: f32,
@@ -76,13 +78,14 @@ struct Range {
 }
 
 const WORKGROUP: u32 = 256;
-// Sweeps between two looks at the flags, at most; behind their flags those of lengths and of rates in the end.
+// Sweeps between two looks at the flags, at most; behind their flags those of lengths, of rates and of struts in the end.
 const SWEEPS: u32 = 64;
 const LENGTHS: u32 = 64;
 const RATES: u32 = 65;
+const STRUTS: u32 = 66;
 // Whether contacts were added, and what particles lack of the distance to obstacles in the end.
-const MORE: u32 = 66;
-const DEPTH: u32 = 67;
+const MORE: u32 = 67;
+const DEPTH: u32 = 68;
 
 @group(0) @binding(0) var<uniform> part: Part;
 @group(0) @binding(1) var<storage, read_write> bodies: array<Body>;

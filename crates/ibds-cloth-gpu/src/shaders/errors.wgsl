@@ -1,6 +1,7 @@
 // Links, and how far they are off. Written behind `common.wgsl` in front of what corrects them.
 
-// One thread's link. Bit 31 of the first particle: a rope, which does not push; bit 30: a path begins with it.
+// One thread's link. Bit 31 of the first particle: a rope, which does not push; bit 30: a path begins with it; bit 29: a strut, which does
+// not pull.
 struct Link {
     first: u32,
     second: u32,
@@ -12,6 +13,7 @@ struct Link {
 
 const ROPE: u32 = 0x80000000u;
 const BEGINS: u32 = 0x40000000u;
+const STRUT: u32 = 0x20000000u;
 // The second particle where there is no link.
 const NONE: u32 = 0xffffffffu;
 
@@ -24,7 +26,7 @@ struct Error {
 }
 
 fn ends(link: Link) -> vec2u {
-    return vec2u(link.first & ~(ROPE | BEGINS), link.second);
+    return vec2u(link.first & ~(ROPE | BEGINS | STRUT), link.second);
 }
 
 fn of_length(k: u32, link: Link, ij: vec2u) -> Error {
@@ -38,7 +40,8 @@ fn of_rate(k: u32, link: Link, ij: vec2u) -> Error {
     let apart = bodies[ij.y].x.xyz - bodies[ij.x].x.xyz;
     let length = length(apart);
     // What gives way may swing, and what is slack and gave nothing is free.
-    let is_slack = (link.first & ROPE) != 0u && length <= link.rest && pulls[k] == 0.0;
+    let is_rope = (link.first & ROPE) != 0u && length <= link.rest;
+    let is_slack = (is_rope || (link.first & STRUT) != 0u) && pulls[k] == 0.0;
     if is_slack || link.compliance > 0.0 || length == 0.0 {
         return Error(vec3f(), 0.0);
     }
@@ -50,11 +53,20 @@ fn softness(link: Link) -> f32 {
     return link.compliance / (part.h * part.h);
 }
 
-// Of what an error may be; 0 of a rope that does nothing: one that gives way takes back what it gave too much.
+// Whether a rope that gives way takes back what it gave too much.
+fn takes_back(link: Link, pulled: f32) -> bool {
+    return pulled > 0.0 && link.compliance > 0.0;
+}
+
+// Whether a link leaves an error as it is: a rope that is short, a strut that is long.
+fn lets_be(link: Link, e: f32, pulled: f32) -> bool {
+    let is_rope = (link.first & ROPE) != 0u && e <= 0.0 && !takes_back(link, pulled);
+    return is_rope || ((link.first & STRUT) != 0u && e >= 0.0);
+}
+
+// Of what an error may be; 0 where it is left as it is.
 fn of_allowed(link: Link, e: f32, pulled: f32, allowed: f32) -> f32 {
-    let takes_back = pulled > 0.0 && link.compliance > 0.0;
-    let is_slack = (link.first & ROPE) != 0u && e <= 0.0 && !takes_back;
-    return select(abs(e) / allowed, 0.0, is_slack);
+    return select(abs(e) / allowed, 0.0, lets_be(link, e, pulled));
 }
 
 // What errors are measured by: the rest length, or the mean one where there is none [m].
@@ -63,5 +75,5 @@ fn scale_of(link: Link) -> f32 {
 }
 
 fn allowed_of(link: Link) -> f32 {
-    return part.extensibility * scale_of(link);
+    return select(part.extensibility, part.strut_tolerance, (link.first & STRUT) != 0u) * scale_of(link);
 }

@@ -59,7 +59,8 @@ fn measure_lengths(@builtin(global_invocation_id) id: vec3u) {
             return;
         }
         let found = of_length(id.x, link, ends(link));
-        atomicMax(&flags[LENGTHS], bitcast<u32>(of_allowed(link, found.e, pulls[id.x], allowed_of(link))));
+        let which = select(LENGTHS, STRUTS, (link.first & STRUT) != 0u);
+        atomicMax(&flags[which], bitcast<u32>(of_allowed(link, found.e, pulls[id.x], allowed_of(link))));
     }
 }
 

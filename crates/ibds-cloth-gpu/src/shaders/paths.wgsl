@@ -84,8 +84,7 @@ fn sweep(local: u32, k: u32, is_rate: bool) {
     }
     let allowed = select(allowed_of(link), part.velocity_tolerance, is_rate);
     let diagonal = (1.0 + SOFT) * (wi + wj) + softness;
-    let takes_back = pulled > 0.0 && link.compliance > 0.0;
-    var acts = is_link && diagonal > 0.0 && !(is_rope && found.e <= 0.0 && !takes_back);
+    var acts = is_link && diagonal > 0.0 && !lets_be(link, found.e, pulled);
     let worst = largest_of(local, select(0.0, abs(found.e) / allowed, acts));
     if worst <= f32(1u - range.is_first) {
         return;
@@ -112,7 +111,7 @@ fn sweep(local: u32, k: u32, is_rate: bool) {
         }
         workgroupBarrier();
         impulse = solve(local, own);
-        let pushes = acts && is_rope && impulse < 0.0 && !takes_back;
+        let pushes = acts && is_rope && impulse < 0.0 && !takes_back(link, pulled);
         let any = largest_of(local, select(0.0, 1.0, pushes));
         if any == 0.0 {
             break;
