@@ -9,17 +9,27 @@ use wgpu::{
 pub(crate) const WORKGROUP: u32 = 256;
 /// Sweeps between two looks at the flags, at most; and numbers of flags behind theirs.
 pub(crate) const SWEEPS: u32 = 64;
-pub(crate) const FLAGS: u32 = SWEEPS + 5;
+pub(crate) const FLAGS: u32 = SWEEPS + 8;
+/// Of these so many are of the last part alone, and this says whether contacts were added.
+pub(crate) const OF_PARTS: u32 = 3;
+pub(crate) const MORE: u32 = SWEEPS + 3;
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
 const LINKS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/links.wgsl"));
 const PATHS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/paths.wgsl"));
 const SPRINGS: &str = include_str!("shaders/springs.wgsl");
 const PARTICLES: &str = include_str!("shaders/particles.wgsl");
+const PAIRS: &str = include_str!("shaders/pairs.wgsl");
 const OBSTACLES: &str = concat!(include_str!("shaders/distances.wgsl"), include_str!("shaders/obstacles.wgsl"));
 
-const SHADERS: [(&str, &str); 5] =
-    [("links", LINKS), ("paths", PATHS), ("springs", SPRINGS), ("particles", PARTICLES), ("obstacles", OBSTACLES)];
+const SHADERS: [(&str, &str); 6] = [
+    ("links", LINKS),
+    ("paths", PATHS),
+    ("springs", SPRINGS),
+    ("particles", PARTICLES),
+    ("obstacles", OBSTACLES),
+    ("pairs", PAIRS),
+];
 
 /// One pipeline a stage, named as in the shaders.
 pub(crate) struct Kernels {
@@ -44,13 +54,22 @@ pub(crate) struct Kernels {
     pub book: ComputePipeline,
     pub find: ComputePipeline,
     pub find_more: ComputePipeline,
-    pub push: ComputePipeline,
+    pub push_lengths: ComputePipeline,
     pub keep_out: ComputePipeline,
     pub sum_pushes: ComputePipeline,
     pub close: ComputePipeline,
     pub push_rates: ComputePipeline,
     pub sum_rate_pushes: ComputePipeline,
     pub sum_wrenches: ComputePipeline,
+    pub bound_ways: ComputePipeline,
+    pub insert: ComputePipeline,
+    pub meet: ComputePipeline,
+    pub part_lengths: ComputePipeline,
+    pub take_lengths: ComputePipeline,
+    pub measure_pairs: ComputePipeline,
+    pub close_pairs: ComputePipeline,
+    pub part_rates: ComputePipeline,
+    pub take_rates: ComputePipeline,
 }
 
 /// A shader with what all share in front of it.
@@ -81,7 +100,7 @@ impl Kernels {
             let source = ShaderSource::Wgsl(source(own).into());
             device.create_shader_module(ShaderModuleDescriptor { label: Some(label), source })
         };
-        let [links, paths, springs, particles, obstacles] = SHADERS.map(|(label, own)| module(label, own));
+        let [links, paths, springs, particles, obstacles, pairs] = SHADERS.map(|(label, own)| module(label, own));
         let stage = |module: &wgpu::ShaderModule, entry_point: &str| {
             device.create_compute_pipeline(&ComputePipelineDescriptor {
                 label: Some(entry_point),
@@ -112,13 +131,22 @@ impl Kernels {
             book: stage(&particles, "book"),
             find: stage(&obstacles, "find"),
             find_more: stage(&obstacles, "find_more"),
-            push: stage(&obstacles, "push"),
+            push_lengths: stage(&obstacles, "push_lengths"),
             keep_out: stage(&obstacles, "keep_out"),
             sum_pushes: stage(&obstacles, "sum_pushes"),
             close: stage(&obstacles, "close"),
             push_rates: stage(&obstacles, "push_rates"),
             sum_rate_pushes: stage(&obstacles, "sum_rate_pushes"),
             sum_wrenches: stage(&obstacles, "sum_wrenches"),
+            bound_ways: stage(&pairs, "bound_ways"),
+            insert: stage(&pairs, "insert"),
+            meet: stage(&pairs, "meet"),
+            part_lengths: stage(&pairs, "part_lengths"),
+            take_lengths: stage(&pairs, "take_lengths"),
+            measure_pairs: stage(&pairs, "measure_pairs"),
+            close_pairs: stage(&pairs, "close_pairs"),
+            part_rates: stage(&pairs, "part_rates"),
+            take_rates: stage(&pairs, "take_rates"),
             memory,
             range,
         }

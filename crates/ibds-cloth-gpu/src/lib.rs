@@ -19,6 +19,8 @@
 //!   volumes of signed distances, whose edges are round by a cell ([`Parameters::volume_cells`]). A particle is pushed by four at most.
 //! - The cloth does not meet itself yet.
 
+mod back;
+mod given;
 mod gpu;
 mod groups;
 mod kernels;
@@ -44,9 +46,9 @@ use partita_simulator::{
 
 pub use gpu::{Gpu, GpuError};
 pub use groups::groups;
-use memory::{Memory, Plan};
+use memory::{Memory, Plan, Room};
 use obstacles::Obstacles;
-use order::Order;
+use order::{AtRest, Order};
 pub use parameters::{Parameters, Solver};
 use state::{Bodies, Known, State};
 
@@ -54,6 +56,12 @@ type V3 = Vector3<f64>;
 
 /// Roundings of a place that a link has to be off by at least to be told so: two at each end.
 const ROUNDINGS: f64 = 4.0;
+
+/// Pairs of particles that meet each other for which there is room at first, at least.
+const FEWEST_PAIRS: u32 = 1024;
+
+/// How far apart particles may be kept, at most: squares of that are what 32 bits hold `[m]`.
+const MOST_APART: f64 = 1e6;
 
 /// Whether 32 bits can hold a number with all its digits.
 fn fits(number: f64) -> bool {
@@ -110,7 +118,7 @@ impl IbdsClothGpu {
             let expected = "masses, lengths, stiffnesses and compliances that 32 bits can hold";
             return Err(SimulatorError::refused("net", wrong, expected));
         }
-        let parameters = Parameters::default();
+        let parameters = Parameters { self_contact: !net.skin().is_empty(), ..Parameters::default() };
         let surface = Surface {
             name: name.into(),
             carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
@@ -124,8 +132,10 @@ impl IbdsClothGpu {
             thickness: 0.5 * parameters.thickness,
         };
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
-        let plan = Plan { order: Order::new(&net, parameters.solver, |_| false), obstacles: Obstacles::NONE };
-        let memory = Memory::new(gpu, n, &plan, 0, 1)?;
+        let order = Order::new(&net, parameters.solver, |_| false);
+        let plan = Plan { order, obstacles: Obstacles::NONE, at_rest: None };
+        let room = Room { entries: 0, parts: 1, pairs: FEWEST_PAIRS.max(2 * n as u32) };
+        let memory = Memory::new(gpu, n, &plan, room)?;
         let mut cloth = Self {
             name: name.into(),
             parameters,
@@ -138,7 +148,7 @@ impl IbdsClothGpu {
             guides: vec![],
             gpu: gpu.clone(),
             memory,
-            plan: Some(plan),
+            plan: None,
             state: State { known: Arc::default(), time: 0.0, external: Default::default(), bodies: None },
             looks: 1,
             identity: OnceLock::new(),
@@ -272,20 +282,31 @@ impl IbdsClothGpu {
     /// Brings to the device what is linked and what guides are in the way.
     fn lay_out(&mut self, guides: &[Guide]) -> Result<Plan, SimulatorError> {
         self.parameters.check(self.resolved)?;
-        let (n, Parameters { solver, thickness, volume_cells, .. }) = (self.net.masses().len(), &self.parameters);
+        let (n, distance) = (self.net.masses().len(), self.apart());
+        let Parameters { solver, thickness, volume_cells, self_contact, .. } = &self.parameters;
         let plan = Plan {
             order: Order::new(&self.net, *solver, |k| self.holds.holds(k)),
             obstacles: Obstacles::new(guides, n, 0.5 * thickness, *volume_cells)?,
+            at_rest: self_contact.then(|| AtRest::new(&self.net)),
         };
         // Ten roundings of the farthest place.
-        let resolved = 10.0 * f64::from(f32::EPSILON) / 2.0 * self.farthest / step::ENOUGH;
+        let resolved = 10.0 * f64::from(f32::EPSILON) / 2.0 * self.farthest / back::ENOUGH;
         if let Some((guide, distance)) = plan.obstacles.nearest().filter(|(_, distance)| *distance < resolved) {
             let thing = format!("half the thickness and that of guide {guide} [m]");
             let expected = format!("at least {resolved:.1e}, what 32 bits can tell of places like these");
             return Err(SimulatorError::refused(thing, distance, expected));
         }
-        self.memory = Memory::new(&self.gpu, n, &plan, self.memory.entries, self.memory.room)?;
+        if *self_contact && !(resolved..=MOST_APART).contains(&distance) {
+            let expected = format!("from {resolved:.1e}, what 32 bits can tell of places like these, to {MOST_APART}");
+            return Err(SimulatorError::refused("self_distance, or mean length of links [m]", distance, expected));
+        }
+        self.memory = Memory::new(&self.gpu, n, &plan, self.memory.room)?;
         Ok(plan)
+    }
+
+    /// How far particles stay away from each other `[m]`.
+    fn apart(&self) -> f64 {
+        self.parameters.self_distance.unwrap_or(self.mean_rest)
     }
 
     fn of(&self) -> Identity {

@@ -10,7 +10,7 @@ use crate::{
     gpu::{Gpu, GpuError},
     kernels::{FLAGS, SWEEPS, WORKGROUP},
     obstacles::{Obstacle, Obstacles},
-    order::{Order, Range},
+    order::{AtRest, Order, Range},
 };
 
 /// Uniforms begin at multiples of this, which every device allows.
@@ -39,6 +39,8 @@ pub(crate) struct Part {
     pub first_partial: u32,
     pub first_wrench: u32,
     pub parting: f32,
+    pub self_distance: f32,
+    pub self_friction: f32,
 }
 
 /// A particle's place with its inverse mass, and its velocity.
@@ -112,8 +114,14 @@ impl LinkSlot {
     }
 }
 
-/// A particle's contacts in `obstacles.wgsl` `[B]`.
+/// A particle's contacts in `obstacles.wgsl`; a pair, and what a particle has of its pairs, in `pairs.wgsl` `[B]`.
 const CONTACTS: u64 = 4 * 64;
+const PAIR: u64 = 48;
+const MEMBER: u64 = 32;
+
+/// Of the table in which pairs are found: buckets at least, and numbers behind them.
+const LEAST_BUCKETS: u64 = 64;
+const BOUNDS: u64 = 8;
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -128,6 +136,16 @@ pub(crate) struct SpringSlot {
 pub(crate) struct Plan {
     pub order: Order,
     pub obstacles: Obstacles,
+    /// Where it meets itself.
+    pub at_rest: Option<AtRest>,
+}
+
+/// For how much there is room: entries of what is held or loaded, all parts together; parts; and pairs of particles that meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Room {
+    pub entries: u32,
+    pub parts: u32,
+    pub pairs: u32,
 }
 
 /// The first sweep of a loop.
@@ -149,20 +167,21 @@ pub(crate) struct Memory {
     pub springs: Vec<Range>,
     /// Of a part of a step, as many as there are guides for.
     pub obstacles: Buffer,
-    /// With links, with springs, and with obstacles and contacts.
+    /// Of the grid in which particles that meet are found; none where the cloth does not meet itself.
+    pub table: Option<Buffer>,
+    /// With links, with springs, with obstacles and contacts, and with pairs of particles.
     pub with_links: BindGroup,
     pub with_springs: BindGroup,
     pub with_obstacles: BindGroup,
+    pub with_pairs: Option<BindGroup>,
     pub ranges: BindGroup,
-    /// How many entries and parts there is room for.
-    pub entries: u32,
-    pub room: u32,
+    pub room: Room,
 }
 
 impl Memory {
-    /// Of so many particles, for steps of so many parts with so many entries of what is held or loaded, all parts together.
-    pub fn new(gpu: &Gpu, n: usize, plan: &Plan, entries: u32, parts: u32) -> Result<Self, GpuError> {
-        let Plan { order, obstacles: met } = plan;
+    /// Of so many particles.
+    pub fn new(gpu: &Gpu, n: usize, plan: &Plan, room: Room) -> Result<Self, GpuError> {
+        let (Plan { order, obstacles: met, at_rest }, Room { entries, parts, pairs }) = (plan, room);
         let (n, met_by) = (n as u64, met.len() as u64);
         let storage = BufferUsages::STORAGE;
         let Order { links, link_groups, springs, spring_groups } = order;
@@ -207,26 +226,36 @@ impl Memory {
         }
         let range_buffer = gpu.filled("ranges", &numbers, BufferUsages::UNIFORM)?;
 
-        let with = |pairs: &Buffer, pulls: &Buffer, held: &Buffer| {
+        let with = |[read, pulls, held, sums]: [&Buffer; 4]| {
             let resources = [
                 part_of(&parts_buffer),
                 bound(&bodies),
                 bound(&values),
                 bound(&asides),
-                bound(pairs),
+                bound(read),
                 bound(pulls),
                 bound(&flags),
                 bound(held),
-                bound(&sums),
+                bound(sums),
             ];
             let entries: Vec<BindGroupEntry> =
                 (0..).zip(resources).map(|(binding, resource)| BindGroupEntry { binding, resource }).collect();
             let layout = &gpu.kernels.memory;
             gpu.device.create_bind_group(&BindGroupDescriptor { label: Some("memory"), layout, entries: &entries })
         };
-        let with_links = with(&link_buffer, &pulls, &held);
-        let with_springs = with(&spring_buffer, &pulls, &held);
-        let with_obstacles = with(&obstacles, &contacts, &distances);
+        let with_links = with([&link_buffer, &pulls, &held, &sums]);
+        let with_springs = with([&spring_buffer, &pulls, &held, &sums]);
+        let with_obstacles = with([&obstacles, &contacts, &distances, &sums]);
+        let (mut table, mut with_pairs) = (None, None);
+        if let Some(AtRest(words)) = at_rest {
+            let places = gpu.filled("places at rest", words, storage)?;
+            let met = gpu.buffer("pairs", 2 * u64::from(pairs) * PAIR, storage)?;
+            let buckets =
+                gpu.buffer("buckets", ((2 * n).next_power_of_two().max(LEAST_BUCKETS) + BOUNDS) * 4, storage)?;
+            let members = gpu.buffer("members", n * MEMBER, storage)?;
+            with_pairs = Some(with([&places, &met, &buckets, &members]));
+            table = Some(buckets);
+        }
         let ranges = gpu.device.create_bind_group(&BindGroupDescriptor {
             label: Some("ranges"),
             layout: &gpu.kernels.range,
@@ -248,9 +277,10 @@ impl Memory {
             with_springs,
             with_obstacles,
             obstacles,
+            table,
+            with_pairs,
             ranges,
-            entries,
-            room: parts,
+            room,
         })
     }
 

@@ -1,6 +1,8 @@
 //! In which order links and springs are on a device: group by group, none of which has a particle twice.
 
+use nalgebra::Vector3;
 use partita_ibds_cloth::{Link, LinkKind, Net, Path, Spring, Strut, paths};
+use partita_mesh::islands;
 
 use crate::{
     groups::groups,
@@ -15,6 +17,21 @@ pub(crate) struct Range {
     pub first: u32,
     pub count: u32,
     pub longest: u32,
+}
+
+/// Of each particle bits of its place at rest `[m]`, and which others it is joined with, as `pairs.wgsl` has it.
+pub(crate) struct AtRest(pub Vec<[u32; 4]>);
+
+impl AtRest {
+    pub fn new(net: &Net) -> Self {
+        let joined = net.links().iter().map(|link| link.particles).chain(net.all_springs().iter().map(|s| s.particles));
+        let pieces = islands(net.positions().len(), joined);
+        let bits = |(x, piece): (&Vector3<f64>, u32)| {
+            let [x, y, z] = <[f64; 3]>::from(*x).map(|x| (x as f32).to_bits());
+            [x, y, z, piece]
+        };
+        Self(net.positions().iter().zip(pieces).map(bits).collect())
+    }
 }
 
 /// Links in the slots that threads take, and springs.

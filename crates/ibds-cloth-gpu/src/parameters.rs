@@ -54,8 +54,14 @@ pub struct Parameters {
     pub substeps: u32,
     /// Of sheets and ropes: half of it is kept from obstacles, on top of what these ask for `[m]`. Default 1 mm.
     pub thickness: f64,
-    /// Coulomb friction coefficient of what meets the cloth, unless the pair has its own `[-]`. Default 0.3.
+    /// Coulomb friction coefficient of the cloth with itself, and of what meets it, unless the pair has its own `[-]`. Default 0.3.
     pub friction: f64,
+    /// Whether it meets itself: its particles, as balls. Default: whether the net has triangles.
+    pub self_contact: bool,
+    /// How far particles of a cloth that meets itself stay away from each other, but for those that are joined and at rest nearer to each
+    /// other: no less than 0.75 of the length of links keeps particles from coming through meshes. None for the mean length of links at
+    /// rest `[m]`. Default none.
+    pub self_distance: Option<f64>,
     /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 8 to 256; fewer along shorter sides, but at
     /// least 8. What is smaller than a cell is not met. For closed surfaces that are no primitive. Default 48.
     pub volume_cells: u32,
@@ -75,6 +81,8 @@ impl Default for Parameters {
             substeps: 1,
             thickness: 1e-3,
             friction: 0.3,
+            self_contact: false,
+            self_distance: None,
             volume_cells: 48,
         }
     }
@@ -108,6 +116,7 @@ impl Parameters {
             return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-6 to 1e3"));
         }
         check_not_negative("friction [-]", self.friction)?;
+        self.self_distance.map_or(Ok(()), |value| check_positive("self_distance [m]", value))?;
         if !CELLS.contains(&self.volume_cells) {
             let expected = format!("from {} to {}", CELLS.start(), CELLS.end());
             return Err(SimulatorError::refused("volume_cells", self.volume_cells, expected));
@@ -118,7 +127,7 @@ impl Parameters {
 
 impl IbdsClothGpu {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
-        let laid_out = |p: &Parameters| (p.solver, p.thickness, p.volume_cells);
+        let laid_out = |p: &Parameters| (p.solver, p.thickness, p.volume_cells, p.self_contact, p.self_distance);
         let before = laid_out(&self.parameters);
         change(&mut self.parameters);
         if laid_out(&self.parameters) != before {
@@ -186,6 +195,16 @@ impl IbdsClothGpu {
     /// See [`Parameters::friction`] [-].
     pub fn friction(self, friction: f64) -> Self {
         self.set(|p| p.friction = friction)
+    }
+
+    /// See [`Parameters::self_contact`].
+    pub fn self_contact(self, self_contact: bool) -> Self {
+        self.set(|p| p.self_contact = self_contact)
+    }
+
+    /// See [`Parameters::self_distance`] `[m]`.
+    pub fn self_distance(self, self_distance: Option<f64>) -> Self {
+        self.set(|p| p.self_distance = self_distance)
     }
 
     /// See [`Parameters::volume_cells`].

@@ -47,4 +47,4 @@ pub use generators::Side;
 pub use mesh::Mesh;
 pub use obj::{Soup, read_obj, read_obj_bytes};
 pub use repair::Repair;
-pub use topology::{Edge, Hinge};
+pub use topology::{Edge, Hinge, islands};

@@ -117,11 +117,20 @@ pub(crate) fn fans(triangles: &[[u32; 3]], pairs: impl Iterator<Item = ([u32; 2]
     (0..3 * triangles.len() as u32).map(|corner| sets.find(corner)).collect()
 }
 
-/// For each triangle, the first triangle of its island. `pairs` are neighbours.
-pub(crate) fn islands(count: usize, pairs: impl Iterator<Item = [u32; 2]>) -> Vec<u32> {
+/// Of so many things, triangles or vertices for example, the first of the island that each is in, where `pairs` belong together.
+///
+/// ```
+/// use partita_mesh::islands;
+///
+/// assert_eq!(islands(5, [[3, 1], [4, 3]].into_iter()), [0, 1, 2, 1, 1]);
+/// ```
+///
+/// # Panics
+/// A pair is of something that there is not.
+pub fn islands(count: usize, pairs: impl Iterator<Item = [u32; 2]>) -> Vec<u32> {
     let mut sets = Sets::new(count as u32);
     for [one, two] in pairs {
         sets.join(one, two);
     }
-    (0..count as u32).map(|triangle| sets.find(triangle)).collect()
+    (0..count as u32).map(|thing| sets.find(thing)).collect()
 }

@@ -30,6 +30,9 @@ struct Part {
     first_wrench: u32,
     // How much of what a particle is too near by it is led away in this part [-].
     parting: f32,
+    // How far particles stay away from each other [m], and friction there [-].
+    self_distance: f32,
+    self_friction: f32,
 }
 
 // A particle: where it is, with its inverse mass [1/kg], and how fast [m/s].
@@ -86,6 +89,11 @@ const STRUTS: u32 = 66;
 // Whether contacts were added, and what particles lack of the distance to obstacles in the end.
 const MORE: u32 = 67;
 const DEPTH: u32 = 68;
+// What particles lack of the distance to each other in the end, how fast they move against each other, of what may be, and how many
+// pairs there are.
+const NEAR: u32 = 69;
+const FAST: u32 = 70;
+const PAIRS: u32 = 71;
 
 @group(0) @binding(0) var<uniform> part: Part;
 @group(0) @binding(1) var<storage, read_write> bodies: array<Body>;

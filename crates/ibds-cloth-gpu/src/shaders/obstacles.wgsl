@@ -253,7 +253,7 @@ fn sweep(k: u32, is_rate: bool) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn push(@builtin(global_invocation_id) id: vec3u) {
+fn push_lengths(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles && !is_over() && values[id.x].moved.w > 0.0 {
         sweep(id.x, false);
     }

@@ -1,0 +1,417 @@
+// Contacts of particles with each other, as balls: pairs are found by a hashed grid [THMPG], and all are corrected at once [TBV].
+//
+// [THMPG] M. Teschner, B. Heidelberger, M. Müller, D. Pomeranets, M. Gross: Optimized spatial hashing for collision detection of deformable
+// objects. VMV 2003.
+// [TBV] R. Tonge, F. Benevolenski, A. Voroshilov: Mass splitting for jitter-free parallel rigid body simulation. SIGGRAPH 2012.
+//
+// A pair i < j asks that its particles end a part some `least` apart along n, with Coulomb friction across it:
+//
+//   n (y_j - y_i) >= least.
+//
+// Both particles have it in their lists. Each finds what it gives from the same numbers in the same order, so that what one gets the other
+// loses, to the bit, though no thread writes what another reads. A particle that is in several pairs that push is taken for as many, each
+// with a share of its mass: then all together do not do too much.
+
+struct Pair {
+    // From the particle with the lower number to the other.
+    n: vec3f,
+    // [m]. In the loop of velocities 0, or 1 of what did not push.
+    least: f32,
+    // How they would be apart if they stuck to each other from where they touch [m], or how that would change [m/s].
+    stuck: vec3f,
+    // Of the impulses on the second: how hard it pushes, and drags, times the part [N s²], or not [N s].
+    push: f32,
+    drag: vec3f,
+    other: u32,
+}
+
+// A particle in the grid, and its pairs.
+struct Member {
+    // The one behind it in its bucket and one more, 0 if there is none.
+    next: u32,
+    // Where its pairs begin, and how many there are.
+    first: u32,
+    count: u32,
+    // Of how many its mass is shared out among.
+    shares: f32,
+    // What all of them give it in a sweep, and how many push then.
+    change: vec3f,
+    pushing: f32,
+}
+
+// Where particles are at rest, bits of places [m], and the number of what they are joined with.
+@group(0) @binding(4) var<storage, read> at_rest: array<vec4u>;
+// Two rooms, one for pairs and one for these and those added to them.
+@group(0) @binding(5) var<storage, read_write> pairs: array<Pair>;
+// Buckets, each the first particle and one more; behind them bounds of all ways, as numbers that are ordered as these are, and how many
+// pairs there are.
+@group(0) @binding(7) var<storage, read_write> table: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read_write> members: array<Member>;
+
+const NONE: u32 = 0xffffffffu;
+// What comes nearer than the distance and this much of it is a contact.
+const AHEAD: f32 = 0.25;
+// How exact contacts are, of their distance; at least.
+const ENOUGH: f32 = 0.1;
+const LEAST_ENOUGH: f32 = 0.01;
+// How alike directions of one side are: their cosine.
+const SAME_SIDE: f32 = 0.5;
+// Particles nearer than this much of the distance at rest belong there.
+const BESIDE: f32 = 1.001;
+// How much farther than alone the grid looks for what moves, of the distance, at most.
+const FARTHEST: f32 = 8.0;
+// Numbers behind the buckets.
+const BOUNDS: u32 = 8u;
+const COUNT: u32 = 6u;
+
+fn buckets() -> u32 {
+    return arrayLength(&table) - BOUNDS;
+}
+
+fn is_finite(v: vec3f) -> bool {
+    return all((bitcast<vec3u>(v) & vec3u(0x7f800000u)) != vec3u(0x7f800000u));
+}
+
+fn ordered(x: f32) -> u32 {
+    let bits = bitcast<u32>(x);
+    return select(bits | 0x80000000u, ~bits, (bits & 0x80000000u) != 0u);
+}
+
+fn of_ordered(bits: u32) -> f32 {
+    return bitcast<f32>(select(~bits, bits & 0x7fffffffu, (bits & 0x80000000u) != 0u));
+}
+
+fn way(k: u32) -> vec3f {
+    return value(k) - bodies[k].x.xyz;
+}
+
+fn middle(k: u32) -> vec3f {
+    return 0.5 * (value(k) + bodies[k].x.xyz);
+}
+
+var<workgroup> highest: array<vec3f, WORKGROUP>;
+var<workgroup> lowest: array<vec3f, WORKGROUP>;
+
+// Bounds of how particles move.
+@compute @workgroup_size(WORKGROUP)
+fn bound_ways(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_id) local: vec3u) {
+    let own = way(min(id.x, part.particles - 1u));
+    let known = select(vec3f(), own, is_finite(own));
+    highest[local.x] = known;
+    lowest[local.x] = known;
+    for (var width = WORKGROUP / 2u; width > 0u; width /= 2u) {
+        workgroupBarrier();
+        if local.x < width {
+            highest[local.x] = max(highest[local.x], highest[local.x + width]);
+            lowest[local.x] = min(lowest[local.x], lowest[local.x + width]);
+        }
+    }
+    if local.x == 0u {
+        for (var axis = 0u; axis < 3u; axis += 1u) {
+            atomicMax(&table[buckets() + axis], ordered(highest[0][axis]));
+            atomicMax(&table[buckets() + 3u + axis], ordered(-lowest[0][axis]));
+        }
+    }
+}
+
+// How far at most two particles move against each other, halved [m]: so far from the middle of a way the other can be from its own.
+fn half_way() -> f32 {
+    var across = vec3f();
+    for (var axis = 0u; axis < 3u; axis += 1u) {
+        let high = of_ordered(atomicLoad(&table[buckets() + axis]));
+        across[axis] = high + of_ordered(atomicLoad(&table[buckets() + 3u + axis]));
+    }
+    return 0.5 * length(across);
+}
+
+// Cells as large as that two particles that come near have the middles of their ways in the same one or beside each other.
+fn size_of_cells() -> f32 {
+    return (1.0 + AHEAD) * part.self_distance + min(half_way(), FARTHEST * part.self_distance);
+}
+
+fn bucket_of(cell: vec3i) -> u32 {
+    let numbers = bitcast<vec3u>(cell) * vec3u(73856093u, 19349663u, 83492791u);
+    return (numbers.x ^ numbers.y ^ numbers.z) & (buckets() - 1u);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn insert(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k >= part.particles {
+        return;
+    }
+    if range.sweep == 0u {
+        members[k].count = 0u;
+    }
+    if k == 0u {
+        atomicMax(&flags[FAST], bitcast<u32>(half_way() / (FARTHEST * part.self_distance)));
+    }
+    let place = middle(k) / size_of_cells();
+    if is_finite(place) {
+        members[k].next = atomicExchange(&table[bucket_of(vec3i(floor(place)))], k + 1u);
+    }
+}
+
+// What two particles ask of each other, of no other where they stay apart.
+fn contact_of(i: u32, j: u32) -> Pair {
+    let d = part.self_distance;
+    let none = Pair(vec3f(), 0.0, vec3f(), 0.0, vec3f(), NONE);
+    let apart = distance(bitcast<vec3f>(at_rest[i].xyz), bitcast<vec3f>(at_rest[j].xyz));
+    let are_beside = at_rest[i].w == at_rest[j].w && apart < BESIDE * d;
+    if are_beside || values[i].moved.w + values[j].moved.w == 0.0 {
+        return none;
+    }
+    let begin = bodies[j].x.xyz - bodies[i].x.xyz;
+    let end = between(vec2u(i, j));
+    let way = end - begin;
+    let before = length(begin);
+    let after = length(end);
+    // When they first touch: |begin + t way| = d.
+    var is_met = before <= d;
+    var t = select(1.0, 0.0, is_met);
+    let a = dot(way, way);
+    let b = dot(begin, way);
+    let c = (before - d) * (before + d);
+    let root = b * b - a * c;
+    if !is_met && b < 0.0 && root >= 0.0 {
+        let first = c / (sqrt(root) - b);
+        is_met = first <= 1.0;
+        t = min(first, 1.0);
+    }
+    // They are kept apart along the line that they end on, unless that is another side than where they came from.
+    let touch = begin + t * way;
+    let m = unit(touch);
+    var n = unit(end);
+    if is_met && dot(m, n) < SAME_SIDE {
+        n = m;
+    } else if after > (1.0 + AHEAD) * d {
+        return none;
+    }
+    let lacking = d - before;
+    let least = select(d, before + part.parting * lacking, lacking > 0.0);
+    return Pair(n, least, touch, 0.0, vec3f(), j);
+}
+
+fn unit(v: vec3f) -> vec3f {
+    let size = length(v);
+    return select(vec3f(1.0, 0.0, 0.0), v / size, size > 0.0);
+}
+
+// Less than 0 where it has enough, of what it may lack.
+fn lacking_of(pair: Pair, ij: vec2u) -> f32 {
+    return (pair.least - dot(pair.n, between(ij))) / enough(pair);
+}
+
+// What a pair may lack [m]: so much that it does not end nearer than the distance less `ENOUGH` of it, if it did not begin so.
+fn enough(pair: Pair) -> f32 {
+    return max(pair.least - (1.0 - ENOUGH) * part.self_distance, LEAST_ENOUGH * part.self_distance);
+}
+
+fn in_order(k: u32, other: u32) -> vec2u {
+    return vec2u(min(k, other), max(k, other));
+}
+
+fn has(k: u32, other: u32) -> bool {
+    for (var at = members[k].first; at < members[k].first + members[k].count; at += 1u) {
+        if pairs[at].other == other {
+            return true;
+        }
+    }
+    return false;
+}
+
+const TO_COUNT: u32 = 0u;
+const TO_KEEP: u32 = 1u;
+const TO_MEASURE: u32 = 2u;
+
+// Goes through the particles near one, to count those that are no pairs yet, to keep them in the order of their numbers from a place on, or
+// to find what the worst of them lacks. How many there are.
+fn visit(k: u32, what: u32, first: u32) -> u32 {
+    let size = size_of_cells();
+    let place = middle(k) / size;
+    if !is_finite(place) {
+        return 0u;
+    }
+    var count = 0u;
+    var worst = 0.0;
+    for (var number = 0; number < 27; number += 1) {
+        let cell = vec3i(floor(place)) + vec3i(number % 3, number / 3 % 3, number / 9) - vec3i(1);
+        var next = atomicLoad(&table[bucket_of(cell)]);
+        while next != 0u {
+            let j = next - 1u;
+            next = members[j].next;
+            // A bucket can have several cells.
+            if j == k || any(vec3i(floor(middle(j) / size)) != cell) {
+                continue;
+            }
+            let ij = in_order(k, j);
+            var contact = contact_of(ij.x, ij.y);
+            if contact.other == NONE {
+                continue;
+            }
+            let lacking = lacking_of(contact, ij);
+            if what == TO_MEASURE {
+                worst = max(worst, lacking);
+                continue;
+            }
+            // After the first time only what has to be added.
+            if range.sweep > 0u && lacking <= 1.0 || has(k, j) {
+                continue;
+            }
+            if what == TO_KEEP {
+                contact.other = j;
+                var at = first + count;
+                while at > first && pairs[at - 1u].other > j {
+                    pairs[at] = pairs[at - 1u];
+                    at -= 1u;
+                }
+                pairs[at] = contact;
+            }
+            count += 1u;
+        }
+    }
+    if worst > 0.0 {
+        atomicMax(&flags[NEAR], bitcast<u32>(worst));
+    }
+    return count;
+}
+
+// Pairs that there are, and those that come near and are none yet, in the other room.
+@compute @workgroup_size(WORKGROUP)
+fn meet(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k >= part.particles {
+        return;
+    }
+    let before = members[k].first;
+    let known = members[k].count;
+    let more = visit(k, TO_COUNT, 0u);
+    let room = arrayLength(&pairs) / 2u;
+    let first = atomicAdd(&table[buckets() + COUNT], known + more);
+    atomicMax(&flags[PAIRS], first + known + more);
+    if first + known + more > room {
+        // The step is taken anew, with more room.
+        members[k].count = 0u;
+        return;
+    }
+    let begin = (range.sweep & 1u) * room + first;
+    var has_more = more > 0u;
+    for (var slot = 0u; slot < known; slot += 1u) {
+        // Those that turned out of what keeps them apart, anew from where they are by now.
+        var pair = pairs[before + slot];
+        let ij = in_order(k, pair.other);
+        let contact = contact_of(ij.x, ij.y);
+        if contact.other != NONE && lacking_of(contact, ij) > 1.0 {
+            pair.n = contact.n;
+            pair.least = contact.least;
+            has_more = true;
+        }
+        pairs[begin + slot] = pair;
+    }
+    visit(k, TO_KEEP, begin + known);
+    if has_more {
+        atomicMax(&flags[MORE], 1u);
+    }
+    members[k].first = begin;
+    members[k].count = known + more;
+    members[k].shares = max(f32(known + more), 1.0);
+}
+
+// What particles lack of the distance from each other in the end.
+@compute @workgroup_size(WORKGROUP)
+fn measure_pairs(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles {
+        visit(id.x, TO_MEASURE, 0u);
+    }
+}
+
+// All pairs of a particle, from where both are, which does not change meanwhile.
+fn sweep(k: u32, is_rate: bool) {
+    var change = vec3f();
+    var pushing = 0.0;
+    let end = members[k].first + members[k].count;
+    for (var at = members[k].first; at < end; at += 1u) {
+        let pair = pairs[at];
+        if is_rate && pair.least > 0.0 {
+            continue;
+        }
+        let ij = in_order(k, pair.other);
+        let give = values[ij.x].moved.w * members[ij.x].shares + values[ij.y].moved.w * members[ij.y].shares;
+        let apart = between(ij);
+        let push = max(pair.push + (pair.least - dot(pair.n, apart)) / give, 0.0);
+        let slid = apart - pair.stuck;
+        var drag = pair.drag - (slid - dot(pair.n, slid) * pair.n) / give;
+        let most = part.self_friction * push;
+        let size = length(drag);
+        if size > most {
+            drag *= most / size;
+        }
+        let more = (push - pair.push) * pair.n + (drag - pair.drag);
+        let moves = give * max(abs(push - pair.push), distance(drag, pair.drag));
+        let ratio = moves / select(enough(pair), part.velocity_tolerance, is_rate);
+        if ratio > 1.0 {
+            atomicMax(&flags[range.sweep], bitcast<u32>(ratio));
+        }
+        pairs[at].push = push;
+        pairs[at].drag = drag;
+        change += select(-more, more, k == ij.y);
+        pushing += select(0.0, 1.0, push > 0.0);
+    }
+    members[k].change = change;
+    members[k].pushing = pushing;
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn part_lengths(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles && !is_over() {
+        sweep(id.x, false);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn part_rates(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles && !is_over() {
+        sweep(id.x, true);
+    }
+}
+
+// What pairs gave to a particle moves it, or is taken by who holds it.
+fn take(k: u32, is_rate: bool) {
+    if k >= part.particles || is_over() || members[k].count == 0u {
+        return;
+    }
+    let change = members[k].change;
+    let w = values[k].moved.w;
+    if w > 0.0 {
+        values[k].moved += vec4f(w * change, 0.0);
+    } else if is_rate {
+        asides[k].given += vec4f(change, 0.0);
+    } else {
+        asides[k].taken += vec4f(change, 0.0);
+    }
+    members[k].shares = max(members[k].pushing, 1.0);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn take_lengths(@builtin(global_invocation_id) id: vec3u) {
+    take(id.x, false);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn take_rates(@builtin(global_invocation_id) id: vec3u) {
+    take(id.x, true);
+}
+
+// Pairs become such of velocities.
+@compute @workgroup_size(WORKGROUP)
+fn close_pairs(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k >= part.particles {
+        return;
+    }
+    let end = members[k].first + members[k].count;
+    for (var at = members[k].first; at < end; at += 1u) {
+        let pair = pairs[at];
+        pairs[at] = Pair(pair.n, select(1.0, 0.0, pair.push > 0.0), vec3f(), 0.0, vec3f(), pair.other);
+    }
+}

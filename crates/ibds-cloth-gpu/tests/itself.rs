@@ -1,0 +1,210 @@
+//! A cloth on a device that meets itself: particles as balls.
+
+mod device;
+
+use device::{gpu, is_there};
+use nalgebra::Vector3;
+use partita_ibds_cloth::Net;
+use partita_ibds_cloth_gpu::{IbdsClothGpu, Solver};
+use partita_mesh::{Mesh, Side};
+use partita_simulator::{Inputs, Outcome, Simulator};
+
+type V3 = Vector3<f64>;
+
+const H: f64 = 0.01;
+const G: f64 = 9.81;
+/// How far apart particles are kept `[m]`, and how exactly.
+const D: f64 = 0.1;
+const ENOUGH: f64 = 0.1 * D;
+
+/// Particles that nothing joins and nothing pulls.
+fn particles(places: &[[f64; 3]], masses: &[f64], velocities: &[[f64; 3]]) -> IbdsClothGpu {
+    let cloth = IbdsClothGpu::new("particles", Net::new(places, masses).unwrap(), &gpu()).unwrap();
+    let cloth = cloth.with_velocities(velocities).unwrap().self_contact(true).self_distance(Some(D));
+    cloth.gravity([0.0; 3]).friction(0.0)
+}
+
+fn step(cloth: &mut IbdsClothGpu) -> Outcome {
+    cloth.step(H, Inputs::NONE).unwrap().outcome
+}
+
+fn nearest(x: &[V3], is_asked: impl Fn(usize, usize) -> bool) -> f64 {
+    let pairs = (0..x.len()).flat_map(|j| (0..j).map(move |i| (i, j))).filter(|(i, j)| is_asked(*i, *j));
+    pairs.map(|(i, j)| (x[j] - x[i]).norm()).fold(f64::INFINITY, f64::min)
+}
+
+fn momentum(cloth: &IbdsClothGpu, masses: &[f64]) -> [V3; 2] {
+    let (x, v) = (cloth.positions(), cloth.velocities());
+    let each = || masses.iter().zip(x.iter().zip(v));
+    [each().map(|(m, (_, v))| *m * v).sum(), each().map(|(m, (x, v))| *m * x.cross(v)).sum()]
+}
+
+/// Two particles that meet head-on go on with the mean of their velocities by mass, a distance apart, however fast they come, up to so
+/// fast that the step says so.
+#[test]
+fn particles_that_meet_go_on_together() {
+    if !is_there() {
+        return;
+    }
+    for solver in [Solver::Links, Solver::Paths] {
+        for speed in [0.5, 5.0, 50.0, 150.0] {
+            let (masses, velocities) = ([1.0, 3.0], [[0.6 * speed, 0.0, 0.0], [-0.4 * speed, 0.0, 0.0]]);
+            let mut cloth = particles(&[[0.0; 3], [0.3, 0.0, 0.0]], &masses, &velocities).solver(solver);
+            let steps = (0.3 / speed / H) as usize + 2;
+            for _ in 0..steps {
+                assert_eq!(step(&mut cloth), Outcome::Converged, "{speed} m/s");
+            }
+            let apart = cloth.positions()[1] - cloth.positions()[0];
+            assert!((apart.norm() - D).abs() < ENOUGH && apart.x > 0.0, "{speed} m/s: {apart:?}");
+            let n = apart.normalize();
+            let closing = -n.dot(&(cloth.velocities()[1] - cloth.velocities()[0]));
+            assert!(closing < ENOUGH / H, "{speed} m/s: {closing}");
+            let [p, _] = momentum(&cloth, &masses);
+            assert!((p - V3::new(-0.6 * speed, 0.0, 0.0)).norm() < 2e-6 * speed, "{p:?}");
+        }
+        let mut fast = particles(&[[0.0; 3], [30.0, 0.0, 0.0]], &[1.0; 2], &[[170.0, 0.0, 0.0], [0.0; 3]]);
+        let Outcome::StoppedAt { error, bound, unit } = step(&mut fast) else { panic!("fast") };
+        assert!(
+            (error - 1.7).abs() < 1e-5 && (bound - 1.6).abs() < 1e-12 && unit.starts_with("m that"),
+            "{error} {bound} {unit}"
+        );
+    }
+}
+
+/// A particle that meets a larger one at a slant loses what friction takes: no more than its coefficient of what the push was, and no more
+/// than it slides.
+#[test]
+fn friction_is_coulombs() {
+    if !is_there() {
+        return;
+    }
+    for (friction, expected) in [(0.0, 1.0), (0.25, 0.75), (2.0, 0.0)] {
+        // The larger one is held. They touch in the middle of a step; what is left of it the other slides.
+        let mut cloth = particles(&[[0.0; 3], [0.0, D + 0.005, 0.0]], &[1.0, 2.0], &[[0.0; 3], [1.0, -1.0, 0.0]]);
+        cloth.pin(&[0]).unwrap();
+        let mut cloth = cloth.friction(friction).velocity_tolerance(Some(1e-4));
+        assert_eq!(step(&mut cloth), Outcome::Converged);
+        let v = cloth.velocities()[1];
+        // Along the line that they end on, which turns by what slid: to a tenth of a metre.
+        assert!(v.y.abs() < 0.15 && (v.x - expected).abs() < 0.15, "{friction}: {v:?}");
+        // Half of the step was gone when they touched.
+        let slid = cloth.positions()[1].x / H;
+        println!("{friction}: {v:?} {slid}");
+        let given = V3::from(cloth.ledger().unwrap().external.unwrap().linear);
+        let gained = 2.0 * (v - V3::new(1.0, -1.0, 0.0));
+        assert!((given - gained).norm() < 1e-5, "{friction}: {given:?} for {gained:?}");
+    }
+}
+
+/// Numbers from 0 to 1 that look like chance.
+fn wild(seed: &mut u64) -> f64 {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*seed >> 33) as f64 / f64::from(1_u32 << 31)
+}
+
+/// Four hundred particles of masses 100 apart, thrown at each other in a space that they fill to a third: whatever a step does, none is
+/// nearer to another than it may be, unless the step says so, and momentum is what it was. All pairs are looked at here, none of a grid.
+#[test]
+fn none_comes_too_near_in_a_crowd() {
+    if !is_there() {
+        return;
+    }
+    let mut seed = 7;
+    let cell = |k: u32, axis: u32| 1.3 * D * f64::from(k / 8_u32.pow(axis) % 8);
+    let mut vector = |of: f64| [0; 3].map(|_| of * (wild(&mut seed) - 0.5));
+    let places: Vec<[f64; 3]> = (0..400)
+        .map(|k| {
+            let jitter = vector(0.2 * D);
+            [0, 1, 2].map(|axis| cell(k, axis as u32) + jitter[axis])
+        })
+        .collect();
+    let masses: Vec<f64> = (0..400).map(|k| 10_f64.powf(f64::from(k % 5) / 2.0 - 1.0)).collect();
+    // Towards the middle, and by chance.
+    let velocities: Vec<[f64; 3]> = places
+        .iter()
+        .map(|x| {
+            let other = vector(6.0);
+            [0, 1, 2].map(|axis| -5.0 * (x[axis] - 0.45) + other[axis])
+        })
+        .collect();
+    let mut cloth = particles(&places, &masses, &velocities).max_iterations(400);
+    let [p, l] = momentum(&cloth, &masses);
+    let scale: f64 = masses.iter().zip(&velocities).map(|(m, v)| m * V3::from(*v).norm()).sum();
+    let mut met = 0;
+    for k in 0..60 {
+        let outcome = step(&mut cloth);
+        assert_eq!(outcome, Outcome::Converged, "{k}");
+        let least = nearest(cloth.positions(), |_, _| true);
+        assert!(least > D - 1.01 * ENOUGH, "{k}: {least} m");
+        met += u32::from(least < D);
+    }
+    assert!(met > 20, "{met}");
+    let [q, t] = momentum(&cloth, &masses);
+    println!("{:e} {:e} of {scale}", (p - q).norm(), (l - t).norm());
+    assert!((p - q).norm() < 1e-6 * scale, "{p:?} {q:?}");
+}
+
+/// A grid of n x n particles, a link apart, at a height, as net.
+fn sheet_at(n: u32, link: f64, heights: &[f64]) -> (Net, u32) {
+    let side = n + 1;
+    let mut places = vec![];
+    let mut bars = vec![];
+    for (number, height) in (0..).zip(heights) {
+        let first = number * side * side;
+        for k in 0..side * side {
+            let shift = 0.5 * link * f64::from(number);
+            let [x, z] = [k % side, k / side];
+            places.push([link * f64::from(x) + shift, *height, link * f64::from(z) + 0.6 * shift]);
+            bars.extend((x < n).then_some([first + k, first + k + 1]));
+            bars.extend((z < n).then_some([first + k, first + k + side]));
+        }
+    }
+    let net = Net::new(&places, &vec![0.001; places.len()]).unwrap().bars(bars).unwrap();
+    (net, side * side)
+}
+
+/// A sheet falls on one that is held all along, and lies there: no particle of one comes through the other, it comes to rest with friction,
+/// and who holds the lower one bears the weight of both. The same bits twice, also with going back.
+#[test]
+fn a_sheet_lies_on_another() {
+    if !is_there() {
+        return;
+    }
+    let make = || {
+        let (net, each) = sheet_at(8, 0.1, &[0.0, 0.2]);
+        let mut cloth = IbdsClothGpu::new("sheets", net, &gpu()).unwrap();
+        cloth.pin(&(0..each).collect::<Vec<u32>>()).unwrap();
+        cloth.self_contact(true).friction(0.5).max_iterations(400)
+    };
+    let each = 81;
+    let mut cloth = make();
+    let mut before = 0.0;
+    for k in 0..100 {
+        assert_eq!(step(&mut cloth), Outcome::Converged, "{k}");
+        let least = nearest(cloth.positions(), |i, j| i < each && j >= each);
+        assert!(least > D - 1.01 * ENOUGH, "{k}: {least} m");
+        if k == 49 {
+            before = cloth.ledger().unwrap().external.unwrap().linear[1];
+        }
+    }
+    let upper = &cloth.positions()[each..];
+    // A particle lies on four others no lower than this, at the rim on fewer.
+    let lowest = upper.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
+    assert!(lowest > 0.0 && lowest < D, "{lowest} m");
+    let fastest = cloth.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max);
+    println!("lowest {lowest} fastest {fastest}");
+    assert!(fastest < 0.1, "{fastest} m/s");
+    let given = cloth.ledger().unwrap().external.unwrap().linear[1] - before;
+    assert!(given.abs() < 0.01 * 0.5 * 0.081 * G, "{given} N s");
+
+    let mut again = make();
+    for k in 0..100 {
+        if k % 9 == 4 {
+            let mark = again.snapshot(None);
+            step(&mut again);
+            again.retract(&mark).unwrap();
+        }
+        step(&mut again);
+    }
+    assert!(again.snapshot(None).to_bytes() == cloth.snapshot(None).to_bytes());
+}
