@@ -1,10 +1,12 @@
 //! What cloth on a device does with obstacles: by formula or as volumes, at rest and moving.
 
 mod device;
+mod floor;
 
 use std::sync::Arc;
 
 use device::{gpu, is_there};
+use floor::{floor, from_to, guide, still, surface};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use parry3d_f64::{
     math::Vector,
@@ -15,8 +17,7 @@ use partita_ibds_cloth::{Integrator, Net};
 use partita_ibds_cloth_gpu::{IbdsClothGpu, Solver};
 use partita_mesh::Mesh;
 use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, Inputs, Motion, Outcome, Primitive, PrimitiveShape, Simulator, StepReport,
-    Surface,
+    Guide, HandleState, Inputs, Motion, Outcome, Primitive, PrimitiveShape, Simulator, StepReport, Surface,
 };
 
 type V3 = Vector3<f64>;
@@ -25,47 +26,6 @@ const H: f64 = 0.01;
 const G: f64 = 9.81;
 /// Half the cloth's thickness and what obstacles ask for.
 const APART: f64 = 0.5e-3 + 1e-3;
-
-/// A surface of triangles, or exactly a primitive along the same axes.
-fn surface(mesh: &Mesh, shape: Option<PrimitiveShape>) -> Surface {
-    let primitive = shape.map(|shape| Primitive { shape, position: [0.0; 3], orientation: [0.0, 0.0, 0.0, 1.0] });
-    Surface {
-        name: "obstacle".into(),
-        carrier: Carrier::Frame(HandleId { owner: 7, index: 0 }),
-        vertices: mesh.positions(),
-        triangles: mesh.triangles().to_vec(),
-        lines: vec![],
-        two_sided: false,
-        primitive,
-        friction: 0.0,
-        restitution: 0.0,
-        thickness: 0.0,
-    }
-}
-
-fn guide(surface: Surface, friction: f64, restitution: f64) -> Guide {
-    Guide::Obstacle { surface: Arc::new(surface), friction, restitution, thickness: 1e-3, except: vec![] }
-}
-
-/// A floor whose top is at 0 where its frame is at (0, -0.1, 0).
-fn floor(friction: f64, restitution: f64) -> Guide {
-    let shape = PrimitiveShape::Cuboid { half_extents: [2.0, 0.1, 2.0] };
-    guide(surface(&Mesh::cuboid([4.0, 0.2, 4.0]).unwrap(), Some(shape)), friction, restitution)
-}
-
-fn state(pose: &Isometry3<f64>) -> HandleState {
-    HandleState { orientation: pose.rotation.coords.into(), ..HandleState::point(pose.translation.vector, [0.0; 3]) }
-}
-
-fn from_to(begin: &Isometry3<f64>, end: &Isometry3<f64>) -> Inputs {
-    let motion = Motion { begin: Arc::new([state(begin)]), end: Arc::new([state(end)]) };
-    Inputs { motions: vec![Some(motion)], ..Inputs::default() }
-}
-
-fn still(at: [f64; 3]) -> Inputs {
-    let pose = Isometry3::translation(at[0], at[1], at[2]);
-    from_to(&pose, &pose)
-}
 
 fn sheet(n: u32, height: f64) -> IbdsClothGpu {
     let mesh = Mesh::grid([n, n], [0.3, 0.3]).unwrap().turned([1.0, 0.0, 0.0], -0.5 * std::f64::consts::PI).unwrap();

@@ -51,9 +51,8 @@ struct Member {
 const NONE: u32 = 0xffffffffu;
 // What comes nearer than the distance and this much of it is a contact.
 const AHEAD: f32 = 0.25;
-// How exact contacts are, of their distance; at least.
+// How exact contacts are, of their distance.
 const ENOUGH: f32 = 0.1;
-const LEAST_ENOUGH: f32 = 0.01;
 // How alike directions of one side are: their cosine.
 const SAME_SIDE: f32 = 0.5;
 // Particles nearer than this much of the distance at rest belong there.
@@ -202,9 +201,10 @@ fn lacking_of(pair: Pair, ij: vec2u) -> f32 {
     return (pair.least - dot(pair.n, between(ij))) / enough(pair);
 }
 
-// What a pair may lack [m]: so much that it does not end nearer than the distance less `ENOUGH` of it, if it did not begin so.
+// What a pair may lack [m]: so much that it ends no nearer than the distance less `ENOUGH` of it, or than it began where that was nearer.
 fn enough(pair: Pair) -> f32 {
-    return max(pair.least - (1.0 - ENOUGH) * part.self_distance, LEAST_ENOUGH * part.self_distance);
+    let most = ENOUGH * part.self_distance;
+    return max(pair.least - part.self_distance + most, 0.5 * part.parting * most);
 }
 
 fn in_order(k: u32, other: u32) -> vec2u {
