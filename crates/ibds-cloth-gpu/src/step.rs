@@ -10,7 +10,7 @@ use crate::{
     back::Back,
     given::Given,
     gpu::GpuError,
-    kernels::{Kernels, MORE, OF_PARTS, SWEEPS, WORKGROUP},
+    kernels::{FLAGS, Kernels, MORE, OF_PARTS, SWEEPS, WORKGROUP},
     memory::{ALIGNED, Entry, FIRST, Memory, Room},
     state::{Bodies, Known, State},
 };
@@ -19,7 +19,7 @@ use crate::{
 const DISPATCHES: u32 = 4096;
 
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
-const ROUNDS: u32 = 4;
+pub(crate) const ROUNDS: u32 = 4;
 
 /// One of the loops.
 struct Loop<'a> {
@@ -28,6 +28,8 @@ struct Loop<'a> {
     push: Option<&'a ComputePipeline>,
     part_and_take: Option<[&'a ComputePipeline; 2]>,
     part: u32,
+    /// Of the loop of places, which of several; none of that of velocities.
+    round: Option<u32>,
 }
 
 impl IbdsClothGpu {
@@ -118,6 +120,7 @@ impl IbdsClothGpu {
             sum_wrenches,
             part_lengths,
             take_lengths,
+            meet,
             measure_pairs,
             close_pairs,
             part_rates,
@@ -144,30 +147,37 @@ impl IbdsClothGpu {
         stage.meet(find, met);
         drop(stage);
         let meets_itself = self.memory.with_pairs.is_some();
-        self.find_pairs(&mut commands, part, 0);
+        self.insert(&mut commands, part, 0);
+        self.stage(&mut commands, part).part(meet, self.memory.range_of_contacts(0), n);
         let push = |push| (obstacles > 0).then_some(push);
         let part_and_take = |kernels| meets_itself.then_some(kernels);
-        let of_lengths = Loop {
-            sweep: sweep_lengths,
-            push: push(push_lengths),
-            part_and_take: part_and_take([part_lengths, take_lengths]),
-            part,
-        };
+        let mut is_apart = false;
         for round in 1..=ROUNDS {
-            commands = self.repeat(commands, &of_lengths, iterations)?;
-            let is_last = obstacles == 0 && !meets_itself || round == ROUNDS || self.parameters.real_time;
-            if is_last || !self.find_more(&mut commands, part, round)? {
+            let of_lengths = Loop {
+                sweep: sweep_lengths,
+                push: push(push_lengths),
+                part_and_take: part_and_take([part_lengths, take_lengths]),
+                part,
+                round: Some(round),
+            };
+            let has_more;
+            (commands, has_more) = self.repeat(commands, &of_lengths, iterations)?;
+            is_apart = obstacles == 0 && has_more == Some(false);
+            if has_more != Some(true) || round == ROUNDS {
                 break;
             }
+            self.add_more(&mut commands, part, round);
         }
         // Of lengths, rates and struts the last part counts, of distances from obstacles and each other all do.
         commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(u64::from(OF_PARTS) * 4));
         let mut stage = self.stage(&mut commands, part);
         stage.meet(keep_out, met);
         drop(stage);
-        self.insert(&mut commands, part, ROUNDS);
+        if meets_itself && !is_apart {
+            self.insert(&mut commands, part, ROUNDS);
+            self.stage(&mut commands, part).part(measure_pairs, self.memory.range_of_contacts(ROUNDS), n);
+        }
         let mut stage = self.stage(&mut commands, part);
-        stage.part(measure_pairs, self.memory.range_of_contacts(ROUNDS), n);
         stage.part(close_pairs, 0, n);
         stage.run(measure_lengths, links);
         stage.meet(sum_pushes, met);
@@ -182,8 +192,9 @@ impl IbdsClothGpu {
                 push: push(push_rates),
                 part_and_take: part_and_take([part_rates, take_rates]),
                 part,
+                round: None,
             };
-            commands = self.repeat(commands, &of_rates, iterations)?;
+            (commands, _) = self.repeat(commands, &of_rates, iterations)?;
             stage = self.stage(&mut commands, part);
             stage.run(measure_rates, links);
             stage.run(end_rates, n);
@@ -196,17 +207,19 @@ impl IbdsClothGpu {
     }
 
     /// Sweeps until one corrects nothing, or as often as may be. Flags are looked at after as many as it took last time, or never: sweeps
-    /// that are too many do nothing.
+    /// that are too many do nothing. Whether more is met then than there are contacts for, where that was looked for.
     fn repeat(
         &mut self,
         mut commands: CommandEncoder,
         of: &Loop<'_>,
         iterations: &mut u32,
-    ) -> Result<CommandEncoder, GpuError> {
+    ) -> Result<(CommandEncoder, Option<bool>), GpuError> {
         let gpu = self.gpu.clone();
-        let (mut done, mut count) = (0, self.looks);
+        let looks = of.round.unwrap_or(0) as usize;
+        let (mut done, mut count, mut has_more) = (0, self.looks[looks], None);
         let stages =
             self.memory.links.len() as u32 + u32::from(of.push.is_some()) + 2 * u32::from(of.part_and_take.is_some());
+        let meets_something = of.push.is_some() || of.part_and_take.is_some();
         while done < self.parameters.max_iterations && stages > 0 {
             let most = (DISPATCHES / stages).clamp(1, SWEEPS);
             count = if self.parameters.real_time { most } else { count.clamp(1, most) };
@@ -232,10 +245,16 @@ impl IbdsClothGpu {
                 done += count;
                 continue;
             }
-            let Memory { flags, staging, .. } = &self.memory;
-            commands.copy_buffer_to_buffer(flags, 0, staging, 0, u64::from(count) * 4);
-            let is_over = |bytes: &[u8]| bytes.chunks_exact(4).position(|flag| flag == [0; 4]);
-            let over = gpu.run(commands, staging, u64::from(count) * 4, is_over)?;
+            if let (Some(round), true) = (of.round, meets_something) {
+                self.look_for_more(&mut commands, of.part, round);
+            }
+            let (Memory { flags, staging, .. }, size) = (&self.memory, u64::from(FLAGS) * 4);
+            commands.copy_buffer_to_buffer(flags, 0, staging, 0, size);
+            let (over, more) = gpu.run(commands, staging, size, |bytes| {
+                let mut flags = bytes.chunks_exact(4).map(|flag| flag != [0; 4]);
+                (flags.clone().take(count as usize).position(|did_something| !did_something), flags.nth(MORE as usize))
+            })?;
+            has_more = more.filter(|_| of.round.is_some() && meets_something);
             commands = gpu.device.create_command_encoder(&Default::default());
             done += over.map_or(count, |sweep| sweep as u32 + 1);
             if over.is_some() {
@@ -243,9 +262,9 @@ impl IbdsClothGpu {
             }
             count *= 2;
         }
-        self.looks = done.min(SWEEPS);
+        self.looks[looks] = done.min(SWEEPS);
         *iterations += done;
-        Ok(commands)
+        Ok((commands, has_more))
     }
 
     /// Puts particles into the grid, by where they begin and where they are by now.
@@ -259,25 +278,24 @@ impl IbdsClothGpu {
         stage.part(insert, offset, n);
     }
 
-    /// Finds particles that meet each other, or after the first round more of them.
-    fn find_pairs(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
+    /// Looks for what is met all the same.
+    fn look_for_more(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
+        commands.clear_buffer(&self.memory.flags, u64::from(MORE) * 4, Some(4));
         self.insert(commands, part, round);
-        let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
-        self.stage(commands, part).part(&self.gpu.kernels.meet, offset, n);
+        let Kernels { look_for_contacts, look_for_pairs, .. } = &self.gpu.kernels;
+        let n = self.net.masses().len() as u32;
+        let mut stage = self.stage(commands, part);
+        stage.part(look_for_pairs, self.memory.range_of_contacts(round), n);
+        stage.meet(look_for_contacts, if self.obstacles() > 0 { n } else { 0 });
     }
 
-    /// Adds contacts with what is met all the same. Whether there were any.
-    fn find_more(&self, commands: &mut CommandEncoder, part: u32, round: u32) -> Result<bool, GpuError> {
-        let (gpu, Memory { flags, staging, .. }) = (&self.gpu, &self.memory);
-        let more = u64::from(MORE) * 4;
-        commands.clear_buffer(flags, more, Some(4));
-        self.find_pairs(commands, part, round);
-        if self.obstacles() > 0 {
-            self.stage(commands, part).meet(&gpu.kernels.find_more, self.net.masses().len() as u32);
-        }
-        commands.copy_buffer_to_buffer(flags, more, staging, 0, 4);
-        let commands = std::mem::replace(commands, gpu.device.create_command_encoder(&Default::default()));
-        gpu.run(commands, staging, 4, |bytes| bytes != [0; 4])
+    /// Makes contacts of that.
+    fn add_more(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
+        let Kernels { find_more, meet, .. } = &self.gpu.kernels;
+        let n = self.net.masses().len() as u32;
+        let mut stage = self.stage(commands, part);
+        stage.part(meet, self.memory.range_of_contacts(round), n);
+        stage.meet(find_more, if self.obstacles() > 0 { n } else { 0 });
     }
 
     fn stage<'a>(&'a self, commands: &'a mut CommandEncoder, part: u32) -> Stage<'a> {

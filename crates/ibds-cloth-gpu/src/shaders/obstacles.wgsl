@@ -174,8 +174,25 @@ fn find_more(@builtin(global_invocation_id) id: vec3u) {
             }
             contacts[SLOTS * k + slot] = contact;
         }
+    }
+}
+
+// Whether something is met all the same.
+@compute @workgroup_size(WORKGROUP)
+fn look_for_contacts(@builtin(global_invocation_id) id: vec3u) {
+    let k = id.x;
+    if k < part.particles && values[k].moved.w > 0.0 && deepest_of(k, true) > 1.0 {
         atomicMax(&flags[MORE], 1u);
     }
+}
+
+// What a particle lacks of a distance at most, of what it may.
+fn deepest_of(k: u32, bounces: bool) -> f32 {
+    var deepest = 0.0;
+    for (var number = 0u; number < part.obstacles; number += 1u) {
+        deepest = max(deepest, lacking_of(contact_with(number, k, bounces), k));
+    }
+    return deepest;
 }
 
 // How much a particle lacks of what a contact asks for, of what it may.
@@ -212,13 +229,7 @@ fn keep_out(@builtin(global_invocation_id) id: vec3u) {
         contacts[SLOTS * k + slot].given += lacking * contact.n;
         values[k].moved += vec4f(lacking * contact.n, 0.0);
     }
-    var deepest = 0.0;
-    for (var number = 0u; number < part.obstacles; number += 1u) {
-        deepest = max(deepest, lacking_of(contact_with(number, k, false), k));
-    }
-    if deepest > 0.0 {
-        atomicMax(&flags[DEPTH], bitcast<u32>(deepest));
-    }
+    atomicMax(&flags[DEPTH], bitcast<u32>(deepest_of(k, false)));
 }
 
 // All contacts of a particle, each as if it were alone. Changes of less than `enough` of each one's distance, or of one, are none.

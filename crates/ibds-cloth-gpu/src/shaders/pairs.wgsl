@@ -27,16 +27,17 @@ struct Pair {
 
 // A particle in the grid, and its pairs.
 struct Member {
+    // The middle of its way [m].
+    middle: vec3f,
     // The one behind it in its bucket and one more, 0 if there is none.
     next: u32,
-    // Where its pairs begin, and how many there are.
-    first: u32,
-    count: u32,
-    // Of how many its mass is shared out among.
-    shares: f32,
-    // What all of them give it in a sweep, and how many push then.
+    // What all its pairs give it in a sweep, and how many of them push then.
     change: vec3f,
     pushing: f32,
+    // Where its pairs begin, how many there are, and among how many its mass is shared out.
+    first: u32,
+    count: u32,
+    shares: f32,
 }
 
 // Where particles are at rest, bits of places [m], and the number of what they are joined with.
@@ -55,8 +56,6 @@ const AHEAD: f32 = 0.25;
 const ENOUGH: f32 = 0.1;
 // How alike directions of one side are: their cosine.
 const SAME_SIDE: f32 = 0.5;
-// Particles nearer than this much of the distance at rest belong there.
-const BESIDE: f32 = 1.001;
 // How much farther than alone the grid looks for what moves, of the distance, at most.
 const FARTHEST: f32 = 8.0;
 // Numbers behind the buckets.
@@ -82,10 +81,6 @@ fn of_ordered(bits: u32) -> f32 {
 
 fn way(k: u32) -> vec3f {
     return value(k) - bodies[k].x.xyz;
-}
-
-fn middle(k: u32) -> vec3f {
-    return 0.5 * (value(k) + bodies[k].x.xyz);
 }
 
 var<workgroup> highest: array<vec3f, WORKGROUP>;
@@ -128,9 +123,10 @@ fn size_of_cells() -> f32 {
     return (1.0 + AHEAD) * part.self_distance + min(half_way(), FARTHEST * part.self_distance);
 }
 
+// Numbers of [THMPG], added up: the 27 cells around a particle are in as many buckets (a test in `pairs.rs`).
 fn bucket_of(cell: vec3i) -> u32 {
     let numbers = bitcast<vec3u>(cell) * vec3u(73856093u, 19349663u, 83492791u);
-    return (numbers.x ^ numbers.y ^ numbers.z) & (buckets() - 1u);
+    return (numbers.x + numbers.y + numbers.z) & (buckets() - 1u);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -145,10 +141,48 @@ fn insert(@builtin(global_invocation_id) id: vec3u) {
     if k == 0u {
         atomicMax(&flags[FAST], bitcast<u32>(half_way() / (FARTHEST * part.self_distance)));
     }
-    let place = middle(k) / size_of_cells();
+    members[k].middle = 0.5 * (value(k) + bodies[k].x.xyz);
+    let place = members[k].middle / size_of_cells();
     if is_finite(place) {
         members[k].next = atomicExchange(&table[bucket_of(vec3i(floor(place)))], k + 1u);
     }
+}
+
+// Particles near one, bucket by bucket of the cells around its own.
+struct Nearby {
+    k: u32,
+    // The square of how far the middles of their ways are from its own at most [m²].
+    reach: f32,
+    cell: vec3i,
+    number: i32,
+    next: u32,
+}
+
+fn nearby(k: u32) -> Nearby {
+    let size = size_of_cells();
+    let place = members[k].middle / size;
+    return Nearby(k, size * size, vec3i(floor(place)), select(27, 0, is_finite(place)), 0u);
+}
+
+// The next of them, in no certain order; `NONE` after the last.
+fn next_of(near: ptr<function, Nearby>) -> u32 {
+    var found = NONE;
+    while found == NONE && ((*near).next != 0u || (*near).number < 27) {
+        if (*near).next == 0u {
+            let number = (*near).number;
+            let around = vec3i(number % 3, number / 3 % 3, number / 9) - vec3i(1);
+            (*near).next = atomicLoad(&table[bucket_of((*near).cell + around)]);
+            (*near).number = number + 1;
+        } else {
+            let j = (*near).next - 1u;
+            (*near).next = members[j].next;
+            let apart = members[j].middle - members[(*near).k].middle;
+            if j != (*near).k && dot(apart, apart) <= (*near).reach {
+                found = j;
+            }
+        }
+    }
+    return found;
 }
 
 // What two particles ask of each other, of no other where they stay apart.
@@ -156,7 +190,8 @@ fn contact_of(i: u32, j: u32) -> Pair {
     let d = part.self_distance;
     let none = Pair(vec3f(), 0.0, vec3f(), 0.0, vec3f(), NONE);
     let apart = distance(bitcast<vec3f>(at_rest[i].xyz), bitcast<vec3f>(at_rest[j].xyz));
-    let are_beside = at_rest[i].w == at_rest[j].w && apart < BESIDE * d;
+    // What is joined and near at rest belongs there.
+    let are_beside = at_rest[i].w == at_rest[j].w && apart < (1.0 + AHEAD) * d;
     if are_beside || values[i].moved.w + values[j].moved.w == 0.0 {
         return none;
     }
@@ -220,60 +255,30 @@ fn has(k: u32, other: u32) -> bool {
     return false;
 }
 
-const TO_COUNT: u32 = 0u;
-const TO_KEEP: u32 = 1u;
-const TO_MEASURE: u32 = 2u;
-
-// Goes through the particles near one, to count those that are no pairs yet, to keep them in the order of their numbers from a place on, or
-// to find what the worst of them lacks. How many there are.
-fn visit(k: u32, what: u32, first: u32) -> u32 {
-    let size = size_of_cells();
-    let place = middle(k) / size;
-    if !is_finite(place) {
-        return 0u;
-    }
-    var count = 0u;
-    var worst = 0.0;
-    for (var number = 0; number < 27; number += 1) {
-        let cell = vec3i(floor(place)) + vec3i(number % 3, number / 3 % 3, number / 9) - vec3i(1);
-        var next = atomicLoad(&table[bucket_of(cell)]);
-        while next != 0u {
-            let j = next - 1u;
-            next = members[j].next;
-            // A bucket can have several cells.
-            if j == k || any(vec3i(floor(middle(j) / size)) != cell) {
-                continue;
-            }
-            let ij = in_order(k, j);
-            var contact = contact_of(ij.x, ij.y);
-            if contact.other == NONE {
-                continue;
-            }
-            let lacking = lacking_of(contact, ij);
-            if what == TO_MEASURE {
-                worst = max(worst, lacking);
-                continue;
-            }
-            // After the first time only what has to be added.
-            if range.sweep > 0u && lacking <= 1.0 || has(k, j) {
-                continue;
-            }
-            if what == TO_KEEP {
-                contact.other = j;
-                var at = first + count;
-                while at > first && pairs[at - 1u].other > j {
-                    pairs[at] = pairs[at - 1u];
-                    at -= 1u;
-                }
-                pairs[at] = contact;
-            }
-            count += 1u;
+// How many of the particles near one come near and are no pairs with it yet, or if `place` is a place in the other room, which: these are
+// kept there in the order of their numbers. After the first round only what has to be added counts.
+fn visit(k: u32, place: u32) -> u32 {
+    let is_first = range.sweep == 0u;
+    var found = 0u;
+    var near = nearby(k);
+    for (var j = next_of(&near); j != NONE; j = next_of(&near)) {
+        let ij = in_order(k, j);
+        var contact = contact_of(ij.x, ij.y);
+        if contact.other == NONE || !is_first && (lacking_of(contact, ij) <= 1.0 || has(k, j)) {
+            continue;
         }
+        if place != NONE {
+            contact.other = j;
+            var at = place + found;
+            while at > place && pairs[at - 1u].other > j {
+                pairs[at] = pairs[at - 1u];
+                at -= 1u;
+            }
+            pairs[at] = contact;
+        }
+        found += 1u;
     }
-    if worst > 0.0 {
-        atomicMax(&flags[NEAR], bitcast<u32>(worst));
-    }
-    return count;
+    return found;
 }
 
 // Pairs that there are, and those that come near and are none yet, in the other room.
@@ -285,7 +290,7 @@ fn meet(@builtin(global_invocation_id) id: vec3u) {
     }
     let before = members[k].first;
     let known = members[k].count;
-    let more = visit(k, TO_COUNT, 0u);
+    let more = visit(k, NONE);
     let room = arrayLength(&pairs) / 2u;
     let first = atomicAdd(&table[buckets() + COUNT], known + more);
     atomicMax(&flags[PAIRS], first + known + more);
@@ -295,7 +300,6 @@ fn meet(@builtin(global_invocation_id) id: vec3u) {
         return;
     }
     let begin = (range.sweep & 1u) * room + first;
-    var has_more = more > 0u;
     for (var slot = 0u; slot < known; slot += 1u) {
         // Those that turned out of what keeps them apart, anew from where they are by now.
         var pair = pairs[before + slot];
@@ -304,24 +308,53 @@ fn meet(@builtin(global_invocation_id) id: vec3u) {
         if contact.other != NONE && lacking_of(contact, ij) > 1.0 {
             pair.n = contact.n;
             pair.least = contact.least;
-            has_more = true;
         }
         pairs[begin + slot] = pair;
     }
-    visit(k, TO_KEEP, begin + known);
-    if has_more {
-        atomicMax(&flags[MORE], 1u);
+    if more > 0u {
+        visit(k, begin + known);
     }
     members[k].first = begin;
     members[k].count = known + more;
     members[k].shares = max(f32(known + more), 1.0);
 }
 
-// What particles lack of the distance from each other in the end.
+// What a particle lacks of the distance from another at most, of what it may. Only what was moved by half of what pairs were looked for
+// ahead by can be in a pair that was not found at first: else its way is about what it was then.
+fn worst_of(k: u32) -> f32 {
+    var worst = 0.0;
+    let end = members[k].first + members[k].count;
+    for (var at = members[k].first; at < end; at += 1u) {
+        worst = max(worst, lacking_now(k, pairs[at].other));
+    }
+    if length(values[k].moved.xyz) > 0.5 * AHEAD * part.self_distance {
+        var near = nearby(k);
+        for (var j = next_of(&near); j != NONE; j = next_of(&near)) {
+            worst = max(worst, lacking_now(k, j));
+        }
+    }
+    return worst;
+}
+
+fn lacking_now(k: u32, other: u32) -> f32 {
+    let ij = in_order(k, other);
+    let contact = contact_of(ij.x, ij.y);
+    return select(0.0, lacking_of(contact, ij), contact.other != NONE);
+}
+
+// Whether some are too near all the same.
+@compute @workgroup_size(WORKGROUP)
+fn look_for_pairs(@builtin(global_invocation_id) id: vec3u) {
+    if id.x < part.particles && worst_of(id.x) > 1.0 {
+        atomicMax(&flags[MORE], 1u);
+    }
+}
+
+// How near some are in the end.
 @compute @workgroup_size(WORKGROUP)
 fn measure_pairs(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles {
-        visit(id.x, TO_MEASURE, 0u);
+        atomicMax(&flags[NEAR], bitcast<u32>(worst_of(id.x)));
     }
 }
 
