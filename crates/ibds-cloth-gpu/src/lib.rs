@@ -17,8 +17,8 @@
 //! - Obstacles are met by particles, not by what is between them: an edge or a needle comes through a link by about its length, so links
 //!   should be short against what is met. What a [`Primitive`](partita_simulator::Primitive) is, is met exactly; other closed surfaces as
 //!   volumes of signed distances, whose edges are round by a cell ([`Parameters::volume_cells`]). A particle is pushed by four at most.
-//! - It meets itself as balls ([`Parameters::self_distance`]), and pieces of one net meet each other: layers are about a link apart, which
-//!   finer cloth makes less. Particles that are joined and at rest nearer to each other than 1.25 of that are let be. What moves against itself by
+//! - It meets itself as balls ([`Parameters::self_distance`]), and pieces of one net meet each other: layers are half a link apart and more,
+//!   which finer cloth makes less. Particles that are joined and at rest nearer to each other than 1.3 of that are let be. What moves against itself by
 //!   more than 16 of these distances in a part may pass, which the step's outcome says. Friction there acts across the distance of layers,
 //!   which takes spin.
 
@@ -62,6 +62,10 @@ const ROUNDINGS: f64 = 4.0;
 
 /// Pairs of particles that meet each other for which there is room at first, at least.
 const FEWEST_PAIRS: u32 = 1024;
+
+/// How far particles of a cloth that meets itself are kept apart unless it is said, of the mean length of links: one that comes through the
+/// middle of a square is 0.71 of a link from its corners, and contacts are right to a tenth [-].
+const OF_LINKS: f64 = 0.8;
 
 /// How far apart particles may be kept, at most: squares of that are what 32 bits hold `[m]`.
 const MOST_APART: f64 = 1e6;
@@ -309,7 +313,7 @@ impl IbdsClothGpu {
 
     /// How far particles stay away from each other `[m]`.
     fn apart(&self) -> f64 {
-        self.parameters.self_distance.unwrap_or(self.mean_rest)
+        self.parameters.self_distance.unwrap_or(OF_LINKS * self.mean_rest)
     }
 
     fn of(&self) -> Identity {

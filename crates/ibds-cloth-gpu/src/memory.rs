@@ -117,7 +117,7 @@ impl LinkSlot {
 /// A particle's contacts in `obstacles.wgsl`; a pair, and what a particle has of its pairs, in `pairs.wgsl` `[B]`.
 const CONTACTS: u64 = 4 * 64;
 const PAIR: u64 = 48;
-const MEMBER: u64 = 48;
+const MEMBER: u64 = 64;
 
 /// Of the table in which pairs are found: buckets at least, and numbers behind them.
 const LEAST_BUCKETS: u64 = 64;

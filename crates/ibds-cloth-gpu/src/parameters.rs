@@ -58,9 +58,9 @@ pub struct Parameters {
     pub friction: f64,
     /// Whether it meets itself: its particles, as balls. Default: whether the net has triangles.
     pub self_contact: bool,
-    /// How far particles of a cloth that meets itself stay away from each other, but for those that are joined and at rest nearer to each
-    /// other than 1.25 of that: no less than 0.75 of the length of links keeps particles from coming through meshes. None for the mean length of links at
-    /// rest, or a metre where none has one `[m]`. Default none.
+    /// How far particles of a cloth that meets itself stay away from each other, to a tenth, but for those that are joined and at rest nearer
+    /// to each other than 1.3 of that. None for 0.8 of the mean length of links at rest, or of a metre where none has one: about the least
+    /// that lets no particle through a mesh `[m]`. Default none.
     pub self_distance: Option<f64>,
     /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 8 to 256; fewer along shorter sides, but at
     /// least 8. What is smaller than a cell is not met. For closed surfaces that are no primitive. Default 48.

@@ -191,7 +191,7 @@ fn a_sheet_lies_on_another() {
         let (net, each) = sheet_at(8, 0.1, &[0.0, 0.2]);
         let mut cloth = IbdsClothGpu::new("sheets", net, &gpu()).unwrap();
         cloth.pin(&(0..each).collect::<Vec<u32>>()).unwrap();
-        cloth.self_contact(true).friction(0.5).max_iterations(400)
+        cloth.self_contact(true).self_distance(Some(D)).friction(0.5).max_iterations(400)
     };
     let each = 81;
     let mut cloth = make();
@@ -225,6 +225,38 @@ fn a_sheet_lies_on_another() {
     assert!(again.snapshot(None).to_bytes() == cloth.snapshot(None).to_bytes());
 }
 
+/// Unless a distance is said, nothing comes through the meshes of a net of squares, wherever and however fast it comes.
+#[test]
+fn nothing_comes_through_a_mesh() {
+    if !is_there() {
+        return;
+    }
+    let (sheet, each) = sheet_at(20, D, &[0.0]);
+    let mut seed = 3;
+    for (speed, slant) in [(0.3, 0.0), (3.0, 0.5), (30.0, 0.2), (100.0, 0.0)] {
+        // A particle a cell and a half from the next, at another place in each, and the last in the middle.
+        let mut places: Vec<[f64; 3]> = sheet.positions().iter().map(|&x| x.into()).collect();
+        let spots = (0..25).map(|k| [k % 5, k / 5].map(|n| (3.0 + 3.0 * f64::from(n) + wild(&mut seed)) * D));
+        places.extend(spots.chain([[19.5 * D; 2]]).map(|[x, z]| [x, 0.15, z]));
+        let mut velocities = vec![[0.0; 3]; each as usize];
+        velocities.resize(places.len(), [slant * speed, -speed, -0.3 * slant * speed]);
+        let net = Net::new(&places, &vec![0.01; places.len()]).unwrap();
+        let net = net.bars(sheet.links().iter().map(|link| link.particles)).unwrap();
+        let mut cloth = IbdsClothGpu::new("net", net, &gpu()).unwrap();
+        cloth.pin(&(0..each).collect::<Vec<u32>>()).unwrap();
+        let mut cloth = cloth.with_velocities(&velocities).unwrap().self_contact(true).max_iterations(400);
+        for _ in 0..(0.3 / speed / H) as usize + 30 {
+            assert_eq!(step(&mut cloth), Outcome::Converged, "{speed} m/s");
+        }
+        // What bounced off sideways may have left the sheet.
+        let inside = |x: &&V3| (0.0..2.0).contains(&x.x) && (0.0..2.0).contains(&x.z);
+        let loose = &cloth.positions()[each as usize..];
+        let lowest = loose.iter().filter(inside).map(|x| x.y).fold(f64::INFINITY, f64::min);
+        let inside = loose.iter().filter(inside).count();
+        assert!(lowest > 0.0 && inside >= 10, "{speed} m/s: {lowest} m, {inside} of {}", loose.len());
+    }
+}
+
 /// Three sheets fall on a floor together and lie there in the order that they came in, since what is stopped by the floor stops what is above.
 #[test]
 fn sheets_lie_on_each_other_on_a_floor() {
@@ -235,7 +267,7 @@ fn sheets_lie_on_each_other_on_a_floor() {
     let mut cloth = IbdsClothGpu::new("sheets", net, &gpu()).unwrap();
     cloth.follow(vec![floor(0.5, 0.0)]).unwrap();
     let down = vec![[0.0, -4.0, 0.0]; 3 * each as usize];
-    let mut cloth = cloth.with_velocities(&down).unwrap().self_contact(true).max_iterations(400);
+    let mut cloth = cloth.with_velocities(&down).unwrap().self_contact(true).self_distance(Some(D)).max_iterations(400);
     for k in 0..100 {
         let outcome = cloth.step(H, &still([0.0, -0.1, 0.0])).unwrap().outcome;
         let of = |k: usize| k / each as usize;

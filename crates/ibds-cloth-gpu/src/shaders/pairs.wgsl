@@ -31,12 +31,15 @@ struct Member {
     middle: vec3f,
     // The one behind it in its bucket and one more, 0 if there is none.
     next: u32,
-    // What all its pairs give it in a sweep, and how many of them push then.
+    // From there to the end [m].
+    half: vec3f,
+    // Where its pairs begin, and how many there are.
+    first: u32,
+    // What all of them give it in a sweep, and how many of them push then.
     change: vec3f,
     pushing: f32,
-    // Where its pairs begin, how many there are, and among how many its mass is shared out.
-    first: u32,
     count: u32,
+    // Among how many its mass is shared out.
     shares: f32,
 }
 
@@ -52,10 +55,10 @@ struct Member {
 const NONE: u32 = 0xffffffffu;
 // What comes nearer than the distance and this much of it is a contact.
 const AHEAD: f32 = 0.25;
+// What is joined and nearer at rest than this much of the distance.
+const BESIDE: f32 = 1.3;
 // How exact contacts are, of their distance.
 const ENOUGH: f32 = 0.1;
-// How alike directions of one side are: their cosine.
-const SAME_SIDE: f32 = 0.5;
 // How much farther than alone the grid looks for what moves, of the distance, at most.
 const FARTHEST: f32 = 8.0;
 // Numbers behind the buckets.
@@ -142,6 +145,7 @@ fn insert(@builtin(global_invocation_id) id: vec3u) {
         atomicMax(&flags[FAST], bitcast<u32>(half_way() / (FARTHEST * part.self_distance)));
     }
     members[k].middle = 0.5 * (value(k) + bodies[k].x.xyz);
+    members[k].half = 0.5 * way(k);
     let place = members[k].middle / size_of_cells();
     if is_finite(place) {
         members[k].next = atomicExchange(&table[bucket_of(vec3i(floor(place)))], k + 1u);
@@ -151,8 +155,8 @@ fn insert(@builtin(global_invocation_id) id: vec3u) {
 // Particles near one, bucket by bucket of the cells around its own.
 struct Nearby {
     k: u32,
-    // The square of how far the middles of their ways are from its own at most [m²].
-    reach: f32,
+    middle: vec3f,
+    half: vec3f,
     cell: vec3i,
     number: i32,
     next: u32,
@@ -161,7 +165,8 @@ struct Nearby {
 fn nearby(k: u32) -> Nearby {
     let size = size_of_cells();
     let place = members[k].middle / size;
-    return Nearby(k, size * size, vec3i(floor(place)), select(27, 0, is_finite(place)), 0u);
+    let cell = vec3i(floor(place));
+    return Nearby(k, members[k].middle, members[k].half, cell, select(27, 0, is_finite(place)), 0u);
 }
 
 // The next of them, in no certain order; `NONE` after the last.
@@ -176,8 +181,10 @@ fn next_of(near: ptr<function, Nearby>) -> u32 {
         } else {
             let j = (*near).next - 1u;
             (*near).next = members[j].next;
-            let apart = members[j].middle - members[(*near).k].middle;
-            if j != (*near).k && dot(apart, apart) <= (*near).reach {
+            // How near two come in a part at least, if they go the straightest way.
+            let against = distance(members[j].half, (*near).half);
+            let nearest = distance(members[j].middle, (*near).middle) - against;
+            if j != (*near).k && nearest <= (1.0 + AHEAD) * part.self_distance {
                 found = j;
             }
         }
@@ -190,8 +197,7 @@ fn contact_of(i: u32, j: u32) -> Pair {
     let d = part.self_distance;
     let none = Pair(vec3f(), 0.0, vec3f(), 0.0, vec3f(), NONE);
     let apart = distance(bitcast<vec3f>(at_rest[i].xyz), bitcast<vec3f>(at_rest[j].xyz));
-    // What is joined and near at rest belongs there.
-    let are_beside = at_rest[i].w == at_rest[j].w && apart < (1.0 + AHEAD) * d;
+    let are_beside = at_rest[i].w == at_rest[j].w && apart < BESIDE * d;
     if are_beside || values[i].moved.w + values[j].moved.w == 0.0 {
         return none;
     }
@@ -200,30 +206,29 @@ fn contact_of(i: u32, j: u32) -> Pair {
     let way = end - begin;
     let before = length(begin);
     let after = length(end);
-    // When they first touch: |begin + t way| = d.
-    var is_met = before <= d;
-    var t = select(1.0, 0.0, is_met);
+    // When they first touch, |begin + t way| = d, or else are nearest.
     let a = dot(way, way);
     let b = dot(begin, way);
-    let c = (before - d) * (before + d);
-    let root = b * b - a * c;
-    if !is_met && b < 0.0 && root >= 0.0 {
-        let first = c / (sqrt(root) - b);
-        is_met = first <= 1.0;
-        t = min(first, 1.0);
-    }
-    // They are kept apart along the line that they end on, unless that is another side than where they came from.
-    let touch = begin + t * way;
-    let m = unit(touch);
-    var n = unit(end);
-    if is_met && dot(m, n) < SAME_SIDE {
-        n = m;
-    } else if after > (1.0 + AHEAD) * d {
+    let root = b * b - a * (before - d) * (before + d);
+    let touches = b < 0.0 && root >= 0.0 && (before - d) * (before + d) <= sqrt(max(root, 0.0)) - b;
+    let is_met = before <= d || touches;
+    if !is_met && after > (1.0 + AHEAD) * d {
         return none;
     }
+    var t = 0.0;
+    if before > d && b < 0.0 {
+        t = min(select(-b / a, (before - d) * (before + d) / (sqrt(max(root, 0.0)) - b), touches), 1.0);
+    }
+    let touch = begin + t * way;
     let lacking = d - before;
     let least = select(d, before + part.parting * lacking, lacking > 0.0);
-    return Pair(n, least, touch, 0.0, vec3f(), j);
+    // They are kept apart along the line that they end on if where they began is far enough along that too. Else along the one that they
+    // touched on, along which it is: so all pairs of a particle can have what they ask for at once.
+    var pair = Pair(unit(end), least, select(end, touch, is_met), 0.0, vec3f(), j);
+    if dot(pair.n, begin) < least - 0.5 * enough(pair) {
+        pair.n = unit(touch);
+    }
+    return pair;
 }
 
 fn unit(v: vec3f) -> vec3f {
@@ -301,15 +306,7 @@ fn meet(@builtin(global_invocation_id) id: vec3u) {
     }
     let begin = (range.sweep & 1u) * room + first;
     for (var slot = 0u; slot < known; slot += 1u) {
-        // Those that turned out of what keeps them apart, anew from where they are by now.
-        var pair = pairs[before + slot];
-        let ij = in_order(k, pair.other);
-        let contact = contact_of(ij.x, ij.y);
-        if contact.other != NONE && lacking_of(contact, ij) > 1.0 {
-            pair.n = contact.n;
-            pair.least = contact.least;
-        }
-        pairs[begin + slot] = pair;
+        pairs[begin + slot] = pairs[before + slot];
     }
     if more > 0u {
         visit(k, begin + known);
@@ -325,21 +322,19 @@ fn worst_of(k: u32) -> f32 {
     var worst = 0.0;
     let end = members[k].first + members[k].count;
     for (var at = members[k].first; at < end; at += 1u) {
-        worst = max(worst, lacking_now(k, pairs[at].other));
+        worst = max(worst, lacking_of(pairs[at], in_order(k, pairs[at].other)));
     }
     if length(values[k].moved.xyz) > 0.5 * AHEAD * part.self_distance {
         var near = nearby(k);
         for (var j = next_of(&near); j != NONE; j = next_of(&near)) {
-            worst = max(worst, lacking_now(k, j));
+            let ij = in_order(k, j);
+            let contact = contact_of(ij.x, ij.y);
+            if contact.other != NONE && !has(k, j) {
+                worst = max(worst, lacking_of(contact, ij));
+            }
         }
     }
     return worst;
-}
-
-fn lacking_now(k: u32, other: u32) -> f32 {
-    let ij = in_order(k, other);
-    let contact = contact_of(ij.x, ij.y);
-    return select(0.0, lacking_of(contact, ij), contact.other != NONE);
 }
 
 // Whether some are too near all the same.
