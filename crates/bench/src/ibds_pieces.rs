@@ -1,5 +1,5 @@
 //! Of the bench `ibds-gpu`: pieces of cloth that a device corrects together (\[BBD09\] figures 3b and 3c), and a sheet that lies on the ground
-//! with friction, all its particles in contact (figure 4).
+//! with friction, all its particles in contact (figure 4), and pieces that lie on each other.
 
 use std::sync::Arc;
 
@@ -22,6 +22,9 @@ const COUNTS: [u32; 4] = [1, 4, 16, 64];
 /// Particles along an edge of the sheet on the ground: for a device, and for one in software.
 const ON_GROUND: [u32; 2] = [256, 64];
 
+/// Pieces that lie on each other.
+const LAYERS: u32 = 4;
+
 /// How far particles are from each other `[m]`, and the mass of one `[kg]`.
 const APART: f64 = 0.02;
 const MASS: f64 = 1e-4;
@@ -43,7 +46,9 @@ pub fn bench(table: &mut Table, effort: Effort, gpu: &Arc<Gpu>, most: u32) -> Re
         (false, false) => ON_GROUND[0],
     };
     let text = format!("{} particles on the ground", side * side);
-    table.case(&text, "ms a step", None, |table| on_ground(table, effort, &text, side, gpu))
+    table.case(&text, "ms a step", None, |table| on_ground(table, effort, &text, side, gpu))?;
+    let text = format!("{LAYERS} x {} particles on each other", side * side / 4);
+    table.case(&text, "ms a step", None, |table| on_each_other(table, effort, &text, side / 2, gpu))
 }
 
 /// Level pieces above each other, and of each the first row.
@@ -76,8 +81,8 @@ fn pieces(
     table.row_with(text, "ms a step", None, &ran.costs, &[("iterations", ran.iterations), ("stretch", ran.stretch)])
 }
 
-fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
-    let (net, _) = net([side; 2], 1)?;
+/// What lies below all.
+fn ground() -> Guide {
     let surface = Surface {
         name: "ground".into(),
         carrier: Carrier::Frame(HandleId { owner: 0, index: 0 }),
@@ -95,17 +100,37 @@ fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc
         thickness: 0.0,
     };
     let (friction, restitution, thickness, except) = (0.4, 0.0, 1e-3, vec![]);
-    let ground = Guide::Obstacle { surface: Arc::new(surface), friction, restitution, thickness, except };
-    // It is drawn along under the sheet.
-    let at: Vec<Arc<[HandleState]>> =
-        [0.0, 0.002].map(|x| [HandleState::point([x, -2e-3, 0.0], [0.2, 0.0, 0.0])].into()).into();
-    let moves =
-        Inputs { motions: vec![Some(Motion { begin: at[0].clone(), end: at[1].clone() })], ..Inputs::default() };
+    Guide::Obstacle { surface: Arc::new(surface), friction, restitution, thickness, except }
+}
+
+/// It is drawn along under the cloth, so far in a step `[m]`.
+fn drawn(by: f64) -> Inputs {
+    let [begin, end] = [0.0, by].map(|x| [HandleState::point([x, -2e-3, 0.0], [100.0 * by, 0.0, 0.0])].into());
+    Inputs { motions: vec![Some(Motion { begin, end })], ..Inputs::default() }
+}
+
+fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
+    let (net, _) = net([side; 2], 1)?;
     let mut costs = vec![];
-    for (name, inputs) in [("alone", Inputs::NONE), ("in contact", &moves)] {
+    for (name, inputs) in [("alone", Inputs::NONE), ("in contact", &drawn(2e-3))] {
         let mut cloth = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
-        cloth.follow(vec![ground.clone()])?;
+        cloth.follow(vec![ground()])?;
         let ran = run(cloth.max_iterations(SWEEPS), &net, inputs, effort)?;
+        table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
+        costs.push(median(&ran.costs));
+    }
+    table.row(&format!("{text}: contacts over none"), "times", None, &[costs[1] / costs[0]])
+}
+
+/// Pieces that fall on each other and lie there, and the same where they do not meet: all on the ground then.
+fn on_each_other(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
+    let (net, _) = net([side; 2], LAYERS)?;
+    let mut costs = vec![];
+    for (name, meets) in [("through each other", false), ("in contact", true)] {
+        let mut cloth = IbdsClothGpu::new("pieces", net.clone(), gpu)?;
+        cloth.follow(vec![ground()])?;
+        let cloth = cloth.max_iterations(SWEEPS).self_contact(meets);
+        let ran = run(cloth, &net, &drawn(0.0), effort)?;
         table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
         costs.push(median(&ran.costs));
     }

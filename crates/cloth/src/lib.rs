@@ -6,5 +6,5 @@ mod obstacles;
 mod vertices;
 
 pub use holds::{Held, Holds, may_hold};
-pub use obstacles::{Obstacles, not_apart, note_contact};
+pub use obstacles::{Obstacles, not_apart, note_contact, pose};
 pub use vertices::{Vertices, begin_with, not_started};

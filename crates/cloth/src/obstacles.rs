@@ -48,7 +48,7 @@ impl Obstacles {
         let of = |(points, &number): (&'a [Vec<V3>; 2], &usize)| match (motions.get(number), points) {
             (None | Some(None), _) => Path::Absent,
             (Some(Some(motion)), [begin, _]) if begin.is_empty() => {
-                Path::Frame { begin: pose(&motion.begin[0]), end: pose(&motion.end[0]) }
+                Path::Frame { begin: pose_of(&motion.begin[0]), end: pose_of(&motion.end[0]) }
             }
             (Some(Some(_)), [begin, end]) => Path::Points { begin, end },
         };
@@ -106,9 +106,13 @@ fn obstacle(guide: &Guide) -> Option<Obstacle> {
     Some(if surface.two_sided || closed { obstacle } else { obstacle.one_sided() })
 }
 
-fn pose(state: &HandleState) -> Isometry3<f64> {
-    let [x, y, z, w] = state.orientation;
-    Isometry3::from_parts(V3::from(state.position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
+fn pose_of(state: &HandleState) -> Isometry3<f64> {
+    pose(state.position, state.orientation)
+}
+
+/// A position `[m]` and an orientation, (x, y, z, w) of a quaternion, as one.
+pub fn pose(position: [f64; 3], [x, y, z, w]: [f64; 4]) -> Isometry3<f64> {
+    Isometry3::from_parts(V3::from(position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
 }
 
 /// What a simulator says of contact that failed.

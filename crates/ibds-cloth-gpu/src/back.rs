@@ -18,7 +18,7 @@ type V3 = Vector3<f64>;
 pub(crate) const ENOUGH: f64 = 0.1;
 
 /// How far particles of a cloth that meets itself may move against each other in a part, of their distance, as the shaders have it [-].
-const FARTHEST: f64 = 16.0;
+pub(crate) const FARTHEST: f64 = 16.0;
 
 /// What comes back of a step.
 pub(crate) struct Back {

@@ -124,7 +124,8 @@ impl IbdsClothGpu {
                 first_wrench: first_wrench + 2 * number * most as u32,
                 parting: PARTING[0].min(PARTING[1] * given.h) as f32,
                 self_distance: self.apart() as f32,
-                self_friction: friction as f32,
+                // More than any number holds as well.
+                self_friction: (friction as f32).min(f32::MAX),
             };
             let first = number as usize * most;
             obstacles[first..first + given.placed.obstacles.len()].copy_from_slice(&given.placed.obstacles);

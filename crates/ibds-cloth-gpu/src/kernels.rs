@@ -53,10 +53,7 @@ pub(crate) struct Kernels {
     pub end_rates: ComputePipeline,
     pub book: ComputePipeline,
     pub find: ComputePipeline,
-    pub look_for_contacts: ComputePipeline,
-    pub find_more: ComputePipeline,
     pub push_lengths: ComputePipeline,
-    pub keep_out: ComputePipeline,
     pub sum_pushes: ComputePipeline,
     pub close: ComputePipeline,
     pub push_rates: ComputePipeline,
@@ -67,8 +64,6 @@ pub(crate) struct Kernels {
     pub meet: ComputePipeline,
     pub part_lengths: ComputePipeline,
     pub take_lengths: ComputePipeline,
-    pub look_for_pairs: ComputePipeline,
-    pub measure_pairs: ComputePipeline,
     pub close_pairs: ComputePipeline,
     pub part_rates: ComputePipeline,
     pub take_rates: ComputePipeline,
@@ -132,10 +127,7 @@ impl Kernels {
             end_rates: stage(&particles, "end_rates"),
             book: stage(&particles, "book"),
             find: stage(&obstacles, "find"),
-            look_for_contacts: stage(&obstacles, "look_for_contacts"),
-            find_more: stage(&obstacles, "find_more"),
             push_lengths: stage(&obstacles, "push_lengths"),
-            keep_out: stage(&obstacles, "keep_out"),
             sum_pushes: stage(&obstacles, "sum_pushes"),
             close: stage(&obstacles, "close"),
             push_rates: stage(&obstacles, "push_rates"),
@@ -146,8 +138,6 @@ impl Kernels {
             meet: stage(&pairs, "meet"),
             part_lengths: stage(&pairs, "part_lengths"),
             take_lengths: stage(&pairs, "take_lengths"),
-            look_for_pairs: stage(&pairs, "look_for_pairs"),
-            measure_pairs: stage(&pairs, "measure_pairs"),
             close_pairs: stage(&pairs, "close_pairs"),
             part_rates: stage(&pairs, "part_rates"),
             take_rates: stage(&pairs, "take_rates"),
@@ -159,9 +149,18 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
+    use naga::{
+        proc::Layouter,
+        valid::{Capabilities, ValidationFlags, Validator},
+    };
 
     use super::*;
+    use crate::{
+        back::{ENOUGH, FARTHEST},
+        memory::{BOUNDS, Body, CONTACTS, Entry, LEAST_BUCKETS, LinkSlot, MEMBER, PAIR, Part, SpringSlot},
+        obstacles::Obstacle,
+        step::MOST_PAIRS,
+    };
 
     /// Without a device: each shader can be read and is valid with nothing but what WebGPU promises.
     #[test]
@@ -174,5 +173,64 @@ mod tests {
                 .validate(&module)
                 .unwrap_or_else(|error| panic!("{name}: {}", error.emit_to_string(&source(own))));
         }
+    }
+
+    /// What both sides have to know is the same on both: constants, and sizes of records.
+    #[test]
+    fn shaders_have_the_same_numbers() {
+        let all = SHADERS.map(|(_, own)| own).concat() + COMMON;
+        for (name, value) in [
+            ("WORKGROUP: u32", WORKGROUP.to_string()),
+            ("SWEEPS: u32", SWEEPS.to_string()),
+            ("LENGTHS: u32", SWEEPS.to_string()),
+            ("MORE: u32", MORE.to_string()),
+            ("PAIRS: u32", (FLAGS - 1).to_string()),
+            ("ENOUGH: f32", ENOUGH.to_string()),
+            ("FARTHEST: f32", format!("{:.1}", 0.5 * FARTHEST)),
+            ("BOUNDS: u32", format!("{BOUNDS}u")),
+            ("MOST_PAIRS: u32", format!("{MOST_PAIRS}u")),
+        ] {
+            let found: Vec<&str> = all.lines().filter(|line| line.starts_with(&format!("const {name} ="))).collect();
+            let expected = format!("const {name} = {value};");
+            assert!(!found.is_empty() && found.iter().all(|line| *line == expected), "{expected} {found:?}");
+        }
+        let sizes = [
+            ("Part", size_of::<Part>() as u64, 16),
+            ("Body", size_of::<Body>() as u64, 1),
+            ("Held", size_of::<Entry>() as u64, 1),
+            ("Link", size_of::<LinkSlot>() as u64, 1),
+            ("Spring", size_of::<SpringSlot>() as u64, 1),
+            ("Obstacle", size_of::<Obstacle>() as u64, 1),
+            ("Contact", CONTACTS / 4, 1),
+            ("Pair", PAIR, 1),
+            ("Member", MEMBER, 1),
+        ];
+        for (_, own) in SHADERS {
+            let module = naga::front::wgsl::parse_str(&source(own)).unwrap();
+            let mut layouter = Layouter::default();
+            layouter.update(module.to_ctx()).unwrap();
+            for (handle, ty) in module.types.iter() {
+                let size = u64::from(layouter[handle].size);
+                if let Some((name, expected, to)) = sizes.iter().find(|(name, ..)| ty.name.as_deref() == Some(name)) {
+                    assert_eq!(size, expected.next_multiple_of(*to), "{name}");
+                }
+            }
+        }
+    }
+
+    /// The cells around one are in as many buckets, so that none is looked into twice: different numbers by the least number of buckets are so
+    /// by all of which that is a part.
+    #[test]
+    fn cells_beside_each_other_are_in_different_buckets() {
+        let line = PAIRS.lines().find(|line| line.contains("bitcast<vec3u>(cell) *")).unwrap();
+        let (_, numbers) = line.split_once(" vec3u(").unwrap();
+        let numbers: Vec<u64> =
+            numbers.split('u').filter_map(|n| n.trim_start_matches([',', ' ']).parse().ok()).collect();
+        let [a, b, c] = numbers[..] else { panic!("{line}") };
+        let cells = (0..27).map(|k| [k % 3, k / 3 % 3, k / 9]);
+        let mut buckets: Vec<u64> = cells.map(|[x, y, z]| (a * x + b * y + c * z) % LEAST_BUCKETS).collect();
+        buckets.sort_unstable();
+        buckets.dedup();
+        assert_eq!(buckets.len(), 27);
     }
 }

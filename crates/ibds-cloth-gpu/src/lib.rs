@@ -67,7 +67,8 @@ const FEWEST_PAIRS: u32 = 1024;
 /// middle of a square is 0.71 of a link from its corners, and contacts are right to a tenth [-].
 const OF_LINKS: f64 = 0.8;
 
-/// How far apart particles may be kept, at most: squares of that are what 32 bits hold `[m]`.
+/// How far apart particles may be kept `[m]`.
+const LEAST_APART: f64 = 1e-6;
 const MOST_APART: f64 = 1e6;
 
 /// Whether 32 bits can hold a number with all its digits.
@@ -212,6 +213,8 @@ impl IbdsClothGpu {
         // What has not been rounded yet is known as it was given.
         let given = positions.iter().zip(velocities).enumerate().map(|(k, (x, v))| (k as u32, *x, *v)).collect();
         (self.state.known, self.state.bodies) = (Arc::new(Known::new(bodies, given)), None);
+        // What can be told of distances there may be another.
+        self.plan = None;
         self.farthest = positions.iter().map(|x| x.amax()).fold(0.0, f64::max);
         let measure = |link: &Link| if link.rest_length > 0.0 { link.rest_length } else { self.mean_rest };
         let struts = self.net.all_struts().iter().map(|strut| strut.distance);
@@ -303,8 +306,9 @@ impl IbdsClothGpu {
             let expected = format!("at least {resolved:.1e}, what 32 bits can tell of places like these");
             return Err(SimulatorError::refused(thing, distance, expected));
         }
-        if *self_contact && !(resolved..=MOST_APART).contains(&distance) {
-            let expected = format!("from {resolved:.1e}, what 32 bits can tell of places like these, to {MOST_APART}");
+        let least = resolved.max(LEAST_APART);
+        if *self_contact && !(least..=MOST_APART).contains(&distance) {
+            let expected = format!("from {least:.1e}, for what 32 bits can tell of places like these, to {MOST_APART}");
             return Err(SimulatorError::refused("self_distance, or mean length of links [m]", distance, expected));
         }
         self.memory = Memory::new(&self.gpu, n, &plan, self.memory.room)?;

@@ -115,13 +115,13 @@ impl LinkSlot {
 }
 
 /// A particle's contacts in `obstacles.wgsl`; a pair, and what a particle has of its pairs, in `pairs.wgsl` `[B]`.
-const CONTACTS: u64 = 4 * 64;
-const PAIR: u64 = 48;
-const MEMBER: u64 = 64;
+pub(crate) const CONTACTS: u64 = 4 * 64;
+pub(crate) const PAIR: u64 = 48;
+pub(crate) const MEMBER: u64 = 64;
 
 /// Of the table in which pairs are found: buckets at least, and numbers behind them.
-const LEAST_BUCKETS: u64 = 64;
-const BOUNDS: u64 = 8;
+pub(crate) const LEAST_BUCKETS: u64 = 64;
+pub(crate) const BOUNDS: u64 = 8;
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -150,6 +150,12 @@ pub(crate) struct Room {
 
 /// The first sweep of a loop.
 pub(crate) const FIRST: u32 = SWEEPS;
+/// Looking for contacts to see whether there are more, for the last word, and to measure how near all are in the end.
+pub(crate) const LOOK: u32 = SWEEPS + 1;
+pub(crate) const KEEP_OUT: u32 = SWEEPS + 2;
+pub(crate) const MEASURE: u32 = SWEEPS + 3;
+/// How many of all of these there are.
+const ROWS: u32 = SWEEPS + 4;
 
 /// All of it.
 pub(crate) struct Memory {
@@ -189,7 +195,7 @@ impl Memory {
         if threads > gpu.most_threads() {
             return Err(gpu.limit("threads of a dispatch, one for each link", gpu.most_threads(), threads));
         }
-        let ranges = u64::from(SWEEPS + 1) * (link_groups.len() as u64 + 1) + spring_groups.len() as u64;
+        let ranges = u64::from(ROWS) * (link_groups.len() as u64 + 1) + spring_groups.len() as u64;
         let (needed, found) = (ranges * u64::from(ALIGNED), u64::from(u32::MAX));
         if needed > found {
             // As many groups as links, paths or springs meet at a particle.
@@ -214,15 +220,17 @@ impl Memory {
         let staging =
             gpu.buffer("staging", bodies.size() + held.size() + sums.size() + flags.size(), BufferUsages::MAP_READ)?;
 
-        // A range for each group and sweep, and one for its contacts, so that shaders know which one they are in; last the first of a loop.
+        // A range for each group and sweep, and one for its contacts, so that shaders know which one they are in; then the first of a
+        // loop, and what else contacts are looked for.
         let contacts_of_all = Range { first: 0, count: n as u32, longest: 1 };
-        let rows = (0..SWEEPS).map(|sweep| [sweep, 0]).chain([[0, 1]]);
+        let rows = (0..SWEEPS).map(|sweep| [sweep, 0, 0]).chain([[0, 1, 0]]);
+        let rows = rows.chain([LOOK, KEEP_OUT, MEASURE].map(|row| [SWEEPS, 0, row - SWEEPS]));
         let of_links =
             rows.flat_map(|row| link_groups.iter().copied().chain([contacts_of_all]).map(move |range| (range, row)));
-        let of_all = of_links.chain(spring_groups.iter().map(|range| (*range, [0, 0])));
+        let of_all = of_links.chain(spring_groups.iter().map(|range| (*range, [0; 3])));
         let mut numbers = vec![0_u32; (ALIGNED / 4) as usize * ranges as usize];
-        for (slot, (range, [sweep, is_first])) in numbers.chunks_exact_mut((ALIGNED / 4) as usize).zip(of_all) {
-            slot[..5].copy_from_slice(&[range.first, range.count, sweep, range.longest, is_first]);
+        for (slot, (range, [sweep, is_first, what])) in numbers.chunks_exact_mut((ALIGNED / 4) as usize).zip(of_all) {
+            slot[..6].copy_from_slice(&[range.first, range.count, sweep, range.longest, is_first, what]);
         }
         let range_buffer = gpu.filled("ranges", &numbers, BufferUsages::UNIFORM)?;
 
@@ -284,7 +292,7 @@ impl Memory {
         })
     }
 
-    /// Where in `ranges` a group of links is in a sweep since the last look, [`FIRST`] for the first of a loop; its contacts; a group of springs.
+    /// Where in `ranges` a group of links is in a sweep since the last look, [`FIRST`] for the first of a loop; looking for contacts; its contacts; a group of springs.
     pub fn range_of_links(&self, sweep: u32, group: usize) -> u32 {
         ALIGNED * (sweep * (self.links.len() as u32 + 1) + group as u32)
     }
@@ -294,7 +302,7 @@ impl Memory {
     }
 
     pub fn range_of_springs(&self, group: usize) -> u32 {
-        self.range_of_links(SWEEPS + 1, group)
+        self.range_of_links(ROWS, group)
     }
 }
 

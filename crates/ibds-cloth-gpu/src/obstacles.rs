@@ -2,12 +2,13 @@
 //! (the distance maps of \[BBD09\] section 4.2).
 
 use bytemuck::{Pod, Zeroable};
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::{
     math::Vector,
     query::PointQuery,
     shape::{TriMesh, TriMeshFlags},
 };
+use partita_cloth::pose;
 use partita_mesh::Mesh;
 use partita_simulator::{Guide, Motion, PrimitiveShape, SimulatorError, Surface};
 
@@ -94,7 +95,8 @@ impl Obstacles {
                 None => obstacles.add_volume(surface, distance, cells)?,
             };
             record.distance = distance as f32;
-            [record.friction, record.restitution] = [*friction, *restitution].map(|x| x as f32);
+            // More than any number holds as well.
+            [record.friction, record.restitution] = [*friction, *restitution].map(|x| (x as f32).min(f32::MAX));
             record.except = NONE;
             if !except.is_empty() {
                 record.except = obstacles.words.len() as u32;
@@ -242,8 +244,4 @@ fn of_primitive(shape: PrimitiveShape) -> Obstacle {
     };
     let [x, y, z] = size.map(|x| x as f32);
     Obstacle { shape, bound: bound as f32, size: [x, y, z, 0.0], ..Obstacle::zeroed() }
-}
-
-fn pose(position: [f64; 3], [x, y, z, w]: [f64; 4]) -> Isometry3<f64> {
-    Isometry3::from_parts(V3::from(position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
 }

@@ -47,7 +47,8 @@ pub struct Parameters {
     /// Default 100.
     pub max_iterations: u32,
     /// Whether loops take [`Parameters::max_iterations`] without a look in between at whether that is needed (\[BBD09\] section 3.5): the
-    /// device is asked once a step, for what it found, and takes about as long in each. Contacts are looked for once a part then. Default
+    /// device is asked once a step, for what it found, and takes about as long in each but where more particles than ever come near each
+    /// other. Contacts are looked for once a part then. Default
     /// false.
     pub real_time: bool,
     /// Parts of a step, from 1 to 65,536. Default 1.

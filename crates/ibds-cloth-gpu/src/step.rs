@@ -11,12 +11,15 @@ use crate::{
     given::Given,
     gpu::GpuError,
     kernels::{FLAGS, Kernels, MORE, OF_PARTS, SWEEPS, WORKGROUP},
-    memory::{ALIGNED, Entry, FIRST, Memory, Room},
+    memory::{ALIGNED, Entry, FIRST, KEEP_OUT, LOOK, MEASURE, Memory, Room},
     state::{Bodies, Known, State},
 };
 
 /// Dispatches between two looks at the flags, about: some systems take a device that is busy for seconds for lost.
 const DISPATCHES: u32 = 4096;
+
+/// Pairs that a particle may be in, as the shaders have it.
+pub(crate) const MOST_PAIRS: u32 = 256;
 
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
 pub(crate) const ROUNDS: u32 = 4;
@@ -50,6 +53,11 @@ impl IbdsClothGpu {
             let Room { pairs: room, .. } = self.memory.room;
             if back.pairs <= room {
                 break (back, iterations);
+            }
+            if back.pairs == u32::MAX {
+                let (found, distance) = (format!("one with more than {MOST_PAIRS}"), self.apart());
+                let thing = format!("particles nearer to each other than {distance} m");
+                return Err(SimulatorError::failed(thing, found, "a self_distance within which there are fewer"));
             }
             // Nothing has been committed yet.
             self.make_room(Room { pairs: back.pairs.saturating_add(back.pairs / 4), ..self.memory.room })?;
@@ -110,9 +118,7 @@ impl IbdsClothGpu {
             measure_rates,
             end_rates,
             book,
-            find,
             push_lengths,
-            keep_out,
             sum_pushes,
             close,
             push_rates,
@@ -120,8 +126,6 @@ impl IbdsClothGpu {
             sum_wrenches,
             part_lengths,
             take_lengths,
-            meet,
-            measure_pairs,
             close_pairs,
             part_rates,
             take_rates,
@@ -144,14 +148,12 @@ impl IbdsClothGpu {
         stage.run(sum_moments, n);
         let obstacles = given.placed.obstacles.len() as u32;
         let met = if obstacles > 0 { n } else { 0 };
-        stage.meet(find, met);
         drop(stage);
         let meets_itself = self.memory.with_pairs.is_some();
         self.insert(&mut commands, part, 0);
-        self.stage(&mut commands, part).part(meet, self.memory.range_of_contacts(0), n);
+        self.find(&mut commands, part, 0);
         let push = |push| (obstacles > 0).then_some(push);
         let part_and_take = |kernels| meets_itself.then_some(kernels);
-        let mut is_apart = false;
         for round in 1..=ROUNDS {
             let of_lengths = Loop {
                 sweep: sweep_lengths,
@@ -162,21 +164,17 @@ impl IbdsClothGpu {
             };
             let has_more;
             (commands, has_more) = self.repeat(commands, &of_lengths, iterations)?;
-            is_apart = obstacles == 0 && has_more == Some(false);
             if has_more != Some(true) || round == ROUNDS {
                 break;
             }
-            self.add_more(&mut commands, part, round);
+            self.insert(&mut commands, part, round);
+            self.find(&mut commands, part, round);
         }
         // Of lengths, rates and struts the last part counts, of distances from obstacles and each other all do.
         commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(u64::from(OF_PARTS) * 4));
-        let mut stage = self.stage(&mut commands, part);
-        stage.meet(keep_out, met);
-        drop(stage);
-        if meets_itself && !is_apart {
-            self.insert(&mut commands, part, ROUNDS);
-            self.stage(&mut commands, part).part(measure_pairs, self.memory.range_of_contacts(ROUNDS), n);
-        }
+        self.find(&mut commands, part, KEEP_OUT);
+        self.insert(&mut commands, part, MEASURE);
+        self.find(&mut commands, part, MEASURE);
         let mut stage = self.stage(&mut commands, part);
         stage.part(close_pairs, 0, n);
         stage.run(measure_lengths, links);
@@ -245,8 +243,10 @@ impl IbdsClothGpu {
                 done += count;
                 continue;
             }
-            if let (Some(round), true) = (of.round, meets_something) {
-                self.look_for_more(&mut commands, of.part, round);
+            if of.round.is_some() && meets_something {
+                commands.clear_buffer(&self.memory.flags, u64::from(MORE) * 4, Some(4));
+                self.insert(&mut commands, of.part, LOOK);
+                self.find(&mut commands, of.part, LOOK);
             }
             let (Memory { flags, staging, .. }, size) = (&self.memory, u64::from(FLAGS) * 4);
             commands.copy_buffer_to_buffer(flags, 0, staging, 0, size);
@@ -278,24 +278,18 @@ impl IbdsClothGpu {
         stage.part(insert, offset, n);
     }
 
-    /// Looks for what is met all the same.
-    fn look_for_more(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
-        commands.clear_buffer(&self.memory.flags, u64::from(MORE) * 4, Some(4));
-        self.insert(commands, part, round);
-        let Kernels { look_for_contacts, look_for_pairs, .. } = &self.gpu.kernels;
-        let n = self.net.masses().len() as u32;
+    /// Looks for contacts: in the first rounds to make them, of what is near or in the way and then of what is met all the same; [`LOOK`],
+    /// [`KEEP_OUT`], [`MEASURE`].
+    fn find(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
+        let Kernels { find, meet, .. } = &self.gpu.kernels;
+        let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
         let mut stage = self.stage(commands, part);
-        stage.part(look_for_pairs, self.memory.range_of_contacts(round), n);
-        stage.meet(look_for_contacts, if self.obstacles() > 0 { n } else { 0 });
-    }
-
-    /// Makes contacts of that.
-    fn add_more(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
-        let Kernels { find_more, meet, .. } = &self.gpu.kernels;
-        let n = self.net.masses().len() as u32;
-        let mut stage = self.stage(commands, part);
-        stage.part(meet, self.memory.range_of_contacts(round), n);
-        stage.meet(find_more, if self.obstacles() > 0 { n } else { 0 });
+        if round != KEEP_OUT {
+            stage.part(meet, offset, n);
+        }
+        if self.obstacles() > 0 {
+            stage.run_on(&self.memory.with_obstacles, find, offset, n);
+        }
     }
 
     fn stage<'a>(&'a self, commands: &'a mut CommandEncoder, part: u32) -> Stage<'a> {

@@ -50,16 +50,18 @@ fn particles_that_meet_go_on_together() {
     for solver in [Solver::Links, Solver::Paths] {
         for speed in [0.5, 5.0, 50.0, 150.0] {
             let (masses, velocities) = ([1.0, 3.0], [[0.6 * speed, 0.0, 0.0], [-0.4 * speed, 0.0, 0.0]]);
-            let mut cloth = particles(&[[0.0; 3], [0.3, 0.0, 0.0]], &masses, &velocities).solver(solver);
+            let mut cloth = particles(&[[0.0; 3], [0.3, 0.0, 0.0]], &masses, &velocities)
+                .solver(solver)
+                .velocity_tolerance(Some(1e-4));
             let steps = (0.3 / speed / H) as usize + 2;
             for _ in 0..steps {
                 assert_eq!(step(&mut cloth), Outcome::Converged, "{speed} m/s");
             }
             let apart = cloth.positions()[1] - cloth.positions()[0];
-            assert!((apart.norm() - D).abs() < ENOUGH && apart.x > 0.0, "{speed} m/s: {apart:?}");
-            let n = apart.normalize();
-            let closing = -n.dot(&(cloth.velocities()[1] - cloth.velocities()[0]));
-            assert!(closing < ENOUGH / H, "{speed} m/s: {closing}");
+            assert!((apart.norm() - D).abs() < 1e-6 && apart.x > 0.0, "{speed} m/s: {apart:?}");
+            for v in cloth.velocities() {
+                assert!((v - V3::new(-0.15 * speed, 0.0, 0.0)).norm() < 1e-4 + 1e-5 * speed, "{speed} m/s: {v:?}");
+            }
             let [p, _] = momentum(&cloth, &masses);
             assert!((p - V3::new(-0.6 * speed, 0.0, 0.0)).norm() < 2e-6 * speed, "{p:?}");
         }
@@ -332,6 +334,74 @@ fn there_is_room_for_all_pairs() {
         nearest(cloth.positions(), |_, _| true)
             > 2.0 * nearest(&places.iter().map(|x| V3::from(*x)).collect::<Vec<_>>(), |_, _| true)
     );
+}
+
+/// More than a particle can meet at once is an error, and changes nothing.
+#[test]
+fn a_crowd_is_refused() {
+    if !is_there() {
+        return;
+    }
+    let places: Vec<[f64; 3]> = (0..300).map(|k| [1e-4 * f64::from(k), 0.0, 0.0]).collect();
+    let mut cloth = particles(&places, &vec![1.0; places.len()], &vec![[0.0; 3]; places.len()]);
+    for _ in 0..2 {
+        let error = cloth.step(H, Inputs::NONE).unwrap_err().to_string();
+        assert!(error.contains("256") && error.contains("self_distance"), "{error}");
+        assert!(cloth.time() == 0.0 && cloth.positions()[299] == V3::from(places[299]));
+    }
+    let mut fewer = cloth.self_distance(Some(1e-3));
+    step(&mut fewer);
+}
+
+/// In parts of a step, with a velocity loop, in real time, with going back: the same bits and reports, however often flags are looked at and
+/// however much room there was.
+#[test]
+fn the_same_step_gives_the_same_bits() {
+    if !is_there() {
+        return;
+    }
+    for real_time in [false, true] {
+        let make = || {
+            let (net, each) = sheet_at(6, D, &[0.0, 0.12]);
+            let down = [vec![[0.0; 3]; each as usize], vec![[0.5, -8.0, 0.0]; each as usize]].concat();
+            let mut cloth = IbdsClothGpu::new("sheets", net, &gpu()).unwrap();
+            cloth.pin(&[0, 6, 42, 48]).unwrap();
+            let cloth = cloth.with_velocities(&down).unwrap().self_contact(true).self_distance(Some(0.3));
+            cloth.substeps(2).velocity_tolerance(Some(0.01)).max_iterations(40).real_time(real_time)
+        };
+        let (mut cloth, mut again) = (make(), make());
+        for _ in 0..12 {
+            let mark = again.snapshot(None);
+            let first = again.step(H, Inputs::NONE).unwrap();
+            again.retract(&mark).unwrap();
+            let second = again.step(H, Inputs::NONE).unwrap();
+            let alone = cloth.step(H, Inputs::NONE).unwrap();
+            assert!(first == alone && second == alone, "{first:?}, {second:?}, {alone:?}");
+        }
+        assert!(again.snapshot(None).to_bytes() == cloth.snapshot(None).to_bytes());
+    }
+}
+
+/// What slides on something that lies on a floor is stopped by friction as Coulomb says, in v² / 2 μ g, though where both fall neither is
+/// predicted to meet the other.
+#[test]
+fn what_slides_on_a_layer_is_stopped() {
+    if !is_there() {
+        return;
+    }
+    // So short a way that it is level: by its square over twice the distance, a hundredth of a degree.
+    let (friction, speed, dt, low) = (0.4, 0.05, 1e-3, 1.5e-3);
+    let places = [[0.0, low, 0.0], [0.0, low + D, 0.0]];
+    let mut cloth = particles(&places, &[1e3, 1.0], &[[0.0; 3], [speed, 0.0, 0.0]]);
+    cloth.follow(vec![floor(10.0, 0.0)]).unwrap();
+    let mut cloth = cloth.gravity([0.0, -G, 0.0]).friction(friction);
+    for _ in 0..30 {
+        assert_eq!(cloth.step(dt, &still([0.0, -0.1, 0.0])).unwrap().outcome, Outcome::Converged);
+    }
+    let [x, v] = [cloth.positions()[1], cloth.velocities()[1]];
+    // Where velocities act after forces do, half a step's way less; and the rest of a step's friction.
+    let expected = speed * speed / (2.0 * friction * G) - 0.5 * speed * dt;
+    assert!((x.x - expected).abs() < 0.05 * expected && v.norm() < 0.01 * speed, "{} m of {expected}, {v:?}", x.x);
 }
 
 /// What is wrong is told; what is far away or as fast as numbers go ends in an error and changes nothing.

@@ -71,14 +71,23 @@ struct Held {
 }
 
 // A group of links, the sweep that they are in, counted from the last look at the flags, and how many links its longest path has. In the
-// first sweep of a loop over paths all are corrected.
+// first sweep of a loop over paths all are corrected. For all particles at once: the sweep, or which round of looking for contacts it is, and
+// what for.
 struct Range {
     first: u32,
     count: u32,
     sweep: u32,
     longest: u32,
     is_first: u32,
+    what: u32,
 }
+
+// What contacts are looked for: to make them, to see whether there are more, to have the last word, to measure how near all are in the end.
+const FIND: u32 = 0u;
+const LOOK: u32 = 1u;
+const KEEP_OUT: u32 = 2u;
+const MEASURE: u32 = 3u;
+
 
 const WORKGROUP: u32 = 256;
 // Sweeps between two looks at the flags, at most; behind their flags those of lengths, of rates and of struts in the end.

@@ -45,15 +45,18 @@ fn turned_back(q: vec4f, v: vec3f) -> vec3f {
     return turned(vec4f(-q.xyz, q.w), v);
 }
 
-// The distance in a volume and its gradient, linear along each axis between samples.
-fn in_volume(o: ptr<function, Obstacle>, p: vec3f) -> vec4f {
-    let cells = (*o).samples - 1u;
-    let place = clamp((p - (*o).corner.xyz) / (*o).spacing, vec3f(), vec3f(cells));
+// Of a volume where it grows most and the distance from it, linear along each axis between samples.
+fn in_volume(o: u32, p: vec3f) -> vec4f {
+    let corner = obstacles[o].corner.xyz;
+    let spacing = obstacles[o].spacing;
+    let samples = obstacles[o].samples;
+    let cells = samples - 1u;
+    let place = clamp((p - corner) / spacing, vec3f(), vec3f(cells));
     let cell = min(vec3u(place), cells - 1u);
     let s = place - vec3f(cell);
-    let row = (*o).samples.x;
-    let layer = row * (*o).samples.y;
-    let k = (*o).first_sample + cell.x + row * cell.y + layer * cell.z;
+    let row = samples.x;
+    let layer = row * samples.y;
+    let k = obstacles[o].first_sample + cell.x + row * cell.y + layer * cell.z;
     let low = bitcast<vec4f>(vec4u(words[k], words[k + row], words[k + layer], words[k + layer + row]));
     let high =
         bitcast<vec4f>(vec4u(words[k + 1u], words[k + row + 1u], words[k + layer + 1u], words[k + layer + row + 1u]));
@@ -62,33 +65,12 @@ fn in_volume(o: ptr<function, Obstacle>, p: vec3f) -> vec4f {
     let slope = high - low;
     let slope_x = mix(mix(slope.x, slope.y, s.y), mix(slope.z, slope.w, s.y), s.z);
     let slope_y = mix(along_x.y - along_x.x, along_x.w - along_x.z, s.z);
-    return vec4f(vec3f(slope_x, slope_y, along_y.y - along_y.x) / (*o).spacing, mix(along_y.x, along_y.y, s.z));
-}
-
-// From the surface of an obstacle to a place in its axes, less than 0 inside [m].
-fn distance_from(o: ptr<function, Obstacle>, p: vec3f) -> f32 {
-    switch (*o).shape {
-        case HALF_SPACE: {
-            return p.y;
-        }
-        case BALL: {
-            return length(p) - (*o).size.x;
-        }
-        case CAPSULE: {
-            return length(p - vec3f(0.0, clamp(p.y, -(*o).size.y, (*o).size.y), 0.0)) - (*o).size.x;
-        }
-        case CUBOID: {
-            let q = abs(p) - (*o).size.xyz;
-            return length(max(q, vec3f())) + min(max(q.x, max(q.y, q.z)), 0.0);
-        }
-        default: {
-            // Outside of its samples no less than this: to the box around it, or by the nearest sample.
-            let from_samples = distance(p, clamp(p, (*o).corner.xyz, -(*o).corner.xyz));
-            let from_box = length(max(abs(p) - (*o).size.xyz, vec3f()));
-            let found = in_volume(o, p).w;
-            return select(found, max(from_box, found - from_samples), from_samples > 0.0);
-        }
-    }
+    let found = mix(along_y.x, along_y.y, s.z);
+    // Outside of its samples no less than this: to the box around it, or by the nearest sample.
+    let from_samples = distance(p, clamp(p, corner, -corner));
+    let from_box = length(max(abs(p) - obstacles[o].size.xyz, vec3f()));
+    let distance = select(found, max(from_box, found - from_samples), from_samples > 0.0);
+    return vec4f(direction(vec3f(slope_x, slope_y, along_y.y - along_y.x) / spacing), distance);
 }
 
 fn direction(v: vec3f) -> vec3f {
@@ -96,28 +78,35 @@ fn direction(v: vec3f) -> vec3f {
     return select(vec3f(0.0, 1.0, 0.0), v / length, length > 0.0);
 }
 
-// Where that grows most.
-fn outwards(o: ptr<function, Obstacle>, p: vec3f) -> vec3f {
-    switch (*o).shape {
+// From a box with such halves of edges.
+fn from_box(size: vec3f, p: vec3f) -> vec4f {
+    let q = abs(p) - size;
+    let side = select(vec3f(1.0), vec3f(-1.0), p < vec3f());
+    let most = max(q.x, max(q.y, q.z));
+    // Inside, or on it, the nearest face; of several the first.
+    let first = select(select(vec3f(0.0, 0.0, 1.0), vec3f(0.0, 1.0, 0.0), q.y == most), vec3f(1.0, 0.0, 0.0), q.x == most);
+    let beyond = max(q, vec3f());
+    return vec4f(side * select(first, direction(beyond), most > 0.0), length(beyond) + min(most, 0.0));
+}
+
+// At a place in an obstacle's axes, the direction in which the distance from its surface grows most, and that distance, less than 0 inside
+// [m].
+fn away_from(o: u32, p: vec3f) -> vec4f {
+    let size = obstacles[o].size.xyz;
+    switch obstacles[o].shape {
         case HALF_SPACE: {
-            return vec3f(0.0, 1.0, 0.0);
+            return vec4f(0.0, 1.0, 0.0, p.y);
         }
-        case BALL: {
-            return direction(p);
-        }
-        case CAPSULE: {
-            return direction(p - vec3f(0.0, clamp(p.y, -(*o).size.y, (*o).size.y), 0.0));
+        case BALL, CAPSULE: {
+            // A ball has no axis.
+            let from_axis = p - vec3f(0.0, clamp(p.y, -size.y, size.y), 0.0);
+            return vec4f(direction(from_axis), length(from_axis) - size.x);
         }
         case CUBOID: {
-            let q = abs(p) - (*o).size.xyz;
-            let side = select(vec3f(1.0), vec3f(-1.0), p < vec3f());
-            let most = max(q.x, max(q.y, q.z));
-            // Inside, or on it, the nearest face; of several the first.
-            let first = select(select(vec3f(0.0, 0.0, 1.0), vec3f(0.0, 1.0, 0.0), q.y == most), vec3f(1.0, 0.0, 0.0), q.x == most);
-            return side * select(first, direction(max(q, vec3f())), most > 0.0);
+            return from_box(size, p);
         }
         default: {
-            return direction(in_volume(o, p).xyz);
+            return in_volume(o, p);
         }
     }
 }

@@ -33,7 +33,9 @@ fn of_length(k: u32, link: Link, ij: vec2u) -> Error {
     let apart = between(ij);
     let length = length(apart);
     let inverse = select(0.0, 1.0 / length, length > 0.0);
-    return Error(apart * inverse, length - link.rest - softness(link) * pulls[k]);
+    // What has to part and is at one place does so somehow.
+    let any = select(vec3f(), vec3f(1.0, 0.0, 0.0), length == 0.0 && (link.first & STRUT) != 0u);
+    return Error(apart * inverse + any, length - link.rest - softness(link) * pulls[k]);
 }
 
 fn of_rate(k: u32, link: Link, ij: vec2u) -> Error {

@@ -33,8 +33,11 @@ const ENOUGH: f32 = 0.1;
 const BOUNCES: f32 = 0.1;
 // How alike normals of one side of an obstacle are: their cosine.
 const SAME_SIDE: f32 = 0.5;
-// Steps towards a surface.
+// Steps towards a surface: of a convex shape by Newton's method, of a volume by the distance from it. What is nearer than the distance and
+// this much of it has come there.
+const NEWTON: u32 = 16u;
 const MARCH: u32 = 64u;
+const NEAR_ENOUGH: f32 = 1e-3;
 
 fn meets(k: u32, except: u32) -> bool {
     return except == NONE || (words[except + k / 32u] & (1u << (k % 32u))) == 0u;
@@ -44,40 +47,67 @@ fn meets(k: u32, except: u32) -> bool {
 fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     let x = bodies[k].x.xyz;
     let y = value(k);
-    var o = obstacles[part.first_obstacle + number];
+    let o = part.first_obstacle + number;
     let none = Contact(vec3f(), 0.0, vec3f(), 0.0, vec3f(), NONE, vec3f());
-    let d = o.distance;
-    let reach = o.begin.w + (1.0 + AHEAD) * d + distance(x, y) + distance(o.begin.xyz, o.end.xyz);
-    if distance(x, o.begin.xyz) > reach || !meets(k, o.except) {
+    let d = obstacles[o].distance;
+    let begin = obstacles[o].begin;
+    let reach = begin.w + (1.0 + AHEAD) * d + distance(x, y) + distance(begin.xyz, obstacles[o].end.xyz);
+    if distance(x, begin.xyz) > reach || !meets(k, obstacles[o].except) {
         return none;
     }
-    let p0 = turned_back(o.begin_turn, x - o.begin.xyz);
-    let p1 = turned_back(o.end_turn, y - o.end.xyz);
+    let p0 = turned_back(obstacles[o].begin_turn, x - begin.xyz);
+    let p1 = turned_back(obstacles[o].end_turn, y - obstacles[o].end.xyz);
     let way = p1 - p0;
     let far = length(way);
-    let before = distance_from(&o, p0);
-    if before > (1.0 + AHEAD) * d + far {
-        return none;
-    }
-    // Where the surface is first met: no surface is nearer than the distance from it.
-    var is_met = before <= d;
+    let is_volume = obstacles[o].shape == VOLUME;
+    let steps = select(NEWTON, MARCH, is_volume);
+    // How far it is where it begins, then where it ends, then on the way to where it first touches.
+    var before = 0.0;
+    var after = 0.0;
+    var n = vec3f();
+    var m = vec3f();
+    var found = 0.0;
+    var is_met = false;
     var t = 0.0;
-    var found = before;
-    for (var step = 0u; step < MARCH && !is_met && far > 0.0; step += 1u) {
-        t += max(found - d, 1e-3 * d) / far;
-        if t >= 1.0 {
-            break;
+    for (var step = 0u; step < 2u + steps; step += 1u) {
+        if step > 1u {
+            if is_met || far == 0.0 {
+                break;
+            }
+            if is_volume {
+                // No surface is nearer than the distance from it.
+                t += max(found - d, NEAR_ENOUGH * d) / far;
+            } else {
+                // Along a straight way the distance from what is convex is convex: no tangent of it is above it.
+                let slope = dot(m, way);
+                t = select(1.0, t + (found - d) / max(-slope, 1e-30), slope < 0.0);
+            }
+            if t >= 1.0 {
+                break;
+            }
         }
-        found = distance_from(&o, p0 + t * way);
-        // What comes along a surface has not come to it in so many steps, but has come near.
-        is_met = found <= d || step + 1u == MARCH;
+        let away = away_from(o, select(p0 + t * way, p1, step == 1u));
+        if step == 1u {
+            n = away.xyz;
+            after = away.w;
+            continue;
+        }
+        m = away.xyz;
+        found = away.w;
+        if step == 0u {
+            before = found;
+            is_met = before <= d;
+            if before > (1.0 + AHEAD) * d + far {
+                return none;
+            }
+        } else {
+            // What comes along a surface has not come to it in so many steps, but has come near.
+            is_met = found <= (1.0 + NEAR_ENOUGH) * d || step + 1u == 2u + steps;
+        }
     }
     // It is kept out from where it ends, unless that is inside or on another side than where it came from.
     var at = p1;
-    var after = distance_from(&o, p1);
-    var n = outwards(&o, p1);
     let first = p0 + min(t, 1.0) * way;
-    let m = outwards(&o, first);
     let passes = before > d && after > d;
     if is_met && (passes || after <= 0.0 || dot(m, n) < SAME_SIDE) {
         at = first;
@@ -92,32 +122,16 @@ fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     var least = end - after + dot(n, at - first);
     let closing = -dot(n, way);
     let slow = (BOUNCES + length(part.gravity) * part.h) * part.h;
-    if bounces && closing > slow && o.restitution > 0.0 {
-        least = max(least, o.restitution * closing - dot(n, first - p0));
+    let restitution = obstacles[o].restitution;
+    if bounces && closing > slow && restitution > 0.0 {
+        least = max(least, restitution * closing - dot(n, first - p0));
     }
-    return Contact(turned(o.end_turn, n), least, o.end.xyz + turned(o.end_turn, first), 0.0, vec3f(), number, vec3f());
+    let stuck = obstacles[o].end.xyz + turned(obstacles[o].end_turn, first);
+    return Contact(turned(obstacles[o].end_turn, n), least, stuck, 0.0, vec3f(), number, vec3f());
 }
 
 fn count_of(k: u32) -> u32 {
     return u32(values[k].start.w);
-}
-
-// What is near at the begin, or in the way to where a particle would be.
-@compute @workgroup_size(WORKGROUP)
-fn find(@builtin(global_invocation_id) id: vec3u) {
-    let k = id.x;
-    if k >= part.particles || values[k].moved.w == 0.0 {
-        return;
-    }
-    for (var number = 0u; number < part.obstacles; number += 1u) {
-        let contact = contact_with(number, k, true);
-        if contact.obstacle != NONE {
-            let slot = slot_for(k, contact);
-            if slot < SLOTS {
-                contacts[SLOTS * k + slot] = contact;
-            }
-        }
-    }
 }
 
 // The slot of a particle's contact with an obstacle, or as many as there are.
@@ -150,49 +164,50 @@ fn slot_for(k: u32, contact: Contact) -> u32 {
     return best;
 }
 
-// Makes contacts of what is met all the same; and of those that are as curved as their obstacle, anew where the particle is by now.
+// All obstacles that a particle may meet. To make contacts of what is near at the begin or in the way to where it would be, after the first
+// round of what is met all the same, and of those that are as curved as their obstacle, anew where it is by now; to see whether there is
+// more; for the last word, where contacts and links did not come to an end and links give way; or at last to measure what is lacking.
 @compute @workgroup_size(WORKGROUP)
-fn find_more(@builtin(global_invocation_id) id: vec3u) {
+fn find(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
     if k >= part.particles || values[k].moved.w == 0.0 {
         return;
     }
+    let what = range.what;
+    var deepest = 0.0;
     for (var number = 0u; number < part.obstacles; number += 1u) {
-        let contact = contact_with(number, k, true);
-        if lacking_of(contact, k) <= 1.0 {
+        let contact = contact_with(number, k, what == FIND || what == LOOK);
+        let lacking = lacking_of(contact, k);
+        deepest = max(deepest, lacking);
+        let is_wanted = lacking > 1.0 || (what == FIND && range.sweep == 0u);
+        if contact.obstacle == NONE || what == LOOK || what == MEASURE || !is_wanted {
             continue;
         }
         var slot = slot_of(k, number);
-        if slot < count_of(k) {
-            let at = SLOTS * k + slot;
-            contacts[at].n = contact.n;
-            contacts[at].least = contact.least + dot(contact.n, contact.stuck - contacts[at].stuck);
-        } else {
+        let is_new = slot == count_of(k);
+        if is_new {
             slot = slot_for(k, contact);
             if slot == SLOTS {
                 continue;
             }
             contacts[SLOTS * k + slot] = contact;
         }
+        let at = SLOTS * k + slot;
+        if what == KEEP_OUT {
+            let push = contact.least - dot(contact.n, value(k) - contact.stuck);
+            contacts[at].push += push;
+            contacts[at].given += push * contact.n;
+            values[k].moved += vec4f(push * contact.n, 0.0);
+        } else if !is_new {
+            contacts[at].n = contact.n;
+            contacts[at].least = contact.least + dot(contact.n, contact.stuck - contacts[at].stuck);
+        }
     }
-}
-
-// Whether something is met all the same.
-@compute @workgroup_size(WORKGROUP)
-fn look_for_contacts(@builtin(global_invocation_id) id: vec3u) {
-    let k = id.x;
-    if k < part.particles && values[k].moved.w > 0.0 && deepest_of(k, true) > 1.0 {
+    if what == MEASURE {
+        atomicMax(&flags[DEPTH], bitcast<u32>(deepest));
+    } else if what == LOOK && deepest > 1.0 {
         atomicMax(&flags[MORE], 1u);
     }
-}
-
-// What a particle lacks of a distance at most, of what it may.
-fn deepest_of(k: u32, bounces: bool) -> f32 {
-    var deepest = 0.0;
-    for (var number = 0u; number < part.obstacles; number += 1u) {
-        deepest = max(deepest, lacking_of(contact_with(number, k, bounces), k));
-    }
-    return deepest;
 }
 
 // How much a particle lacks of what a contact asks for, of what it may.
@@ -202,34 +217,6 @@ fn lacking_of(contact: Contact, k: u32) -> f32 {
     }
     let enough = ENOUGH * obstacles[part.first_obstacle + contact.obstacle].distance;
     return (contact.least - dot(contact.n, value(k) - contact.stuck)) / enough;
-}
-
-// The last word: where contacts and links did not come to an end, links give way.
-@compute @workgroup_size(WORKGROUP)
-fn keep_out(@builtin(global_invocation_id) id: vec3u) {
-    let k = id.x;
-    if k >= part.particles || values[k].moved.w == 0.0 {
-        return;
-    }
-    for (var number = 0u; number < part.obstacles; number += 1u) {
-        let contact = contact_with(number, k, false);
-        if lacking_of(contact, k) <= 1.0 {
-            continue;
-        }
-        var slot = slot_of(k, number);
-        if slot == count_of(k) {
-            slot = slot_for(k, contact);
-            if slot == SLOTS {
-                continue;
-            }
-            contacts[SLOTS * k + slot] = contact;
-        }
-        let lacking = contact.least - dot(contact.n, value(k) - contact.stuck);
-        contacts[SLOTS * k + slot].push += lacking;
-        contacts[SLOTS * k + slot].given += lacking * contact.n;
-        values[k].moved += vec4f(lacking * contact.n, 0.0);
-    }
-    atomicMax(&flags[DEPTH], bitcast<u32>(deepest_of(k, false)));
 }
 
 // All contacts of a particle, each as if it were alone. Changes of less than `enough` of each one's distance, or of one, are none.

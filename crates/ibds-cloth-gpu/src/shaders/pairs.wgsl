@@ -47,8 +47,8 @@ struct Member {
 @group(0) @binding(4) var<storage, read> at_rest: array<vec4u>;
 // Two rooms, one for pairs and one for these and those added to them.
 @group(0) @binding(5) var<storage, read_write> pairs: array<Pair>;
-// Buckets, each the first particle and one more; behind them bounds of all ways, as numbers that are ordered as these are, and how many
-// pairs there are.
+// Buckets, each the first particle and one more; behind them bounds of all ways, as numbers that are ordered as these are, how many pairs
+// there are, and whether there were more than there is room for.
 @group(0) @binding(7) var<storage, read_write> table: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> members: array<Member>;
 
@@ -64,6 +64,16 @@ const FARTHEST: f32 = 8.0;
 // Numbers behind the buckets.
 const BOUNDS: u32 = 8u;
 const COUNT: u32 = 6u;
+const FULL: u32 = 7u;
+// Pairs of a particle, at most: balls that do not overlap have a few dozen.
+const MOST_PAIRS: u32 = 256u;
+// What pairs may lack at least, of their distance: 32 bits do not tell much less of places.
+const LEAST: f32 = 1e-4;
+
+// Of pairs that there are at once.
+fn room() -> u32 {
+    return arrayLength(&pairs) / 2u;
+}
 
 fn buckets() -> u32 {
     return arrayLength(&table) - BOUNDS;
@@ -126,7 +136,7 @@ fn size_of_cells() -> f32 {
     return (1.0 + AHEAD) * part.self_distance + min(half_way(), FARTHEST * part.self_distance);
 }
 
-// Numbers of [THMPG], added up: the 27 cells around a particle are in as many buckets (a test in `pairs.rs`).
+// Numbers of [THMPG], added up: the 27 cells around a particle are in as many buckets (a test in `kernels.rs`).
 fn bucket_of(cell: vec3i) -> u32 {
     let numbers = bitcast<vec3u>(cell) * vec3u(73856093u, 19349663u, 83492791u);
     return (numbers.x + numbers.y + numbers.z) & (buckets() - 1u);
@@ -142,7 +152,10 @@ fn insert(@builtin(global_invocation_id) id: vec3u) {
         members[k].count = 0u;
     }
     if k == 0u {
-        atomicMax(&flags[FAST], bitcast<u32>(half_way() / (FARTHEST * part.self_distance)));
+        if range.what != LOOK {
+            atomicMax(&flags[FAST], bitcast<u32>(half_way() / (FARTHEST * part.self_distance)));
+        }
+        atomicStore(&table[buckets() + FULL], select(0u, 1u, atomicLoad(&flags[PAIRS]) > room()));
     }
     members[k].middle = 0.5 * (value(k) + bodies[k].x.xyz);
     members[k].half = 0.5 * way(k);
@@ -224,8 +237,8 @@ fn contact_of(i: u32, j: u32) -> Pair {
     let least = select(d, before + part.parting * lacking, lacking > 0.0);
     // They are kept apart along the line that they end on if where they began is far enough along that too. Else along the one that they
     // touched on, along which it is: so all pairs of a particle can have what they ask for at once.
-    var pair = Pair(unit(end), least, select(end, touch, is_met), 0.0, vec3f(), j);
-    if dot(pair.n, begin) < least - 0.5 * enough(pair) {
+    var pair = Pair(unit(end), least, select(begin, touch, is_met), 0.0, vec3f(), j);
+    if before > 0.0 && dot(pair.n, begin) < min(before, least) - 0.5 * enough(pair) {
         pair.n = unit(touch);
     }
     return pair;
@@ -244,7 +257,7 @@ fn lacking_of(pair: Pair, ij: vec2u) -> f32 {
 // What a pair may lack [m]: so much that it ends no nearer than the distance less `ENOUGH` of it, or than it began where that was nearer.
 fn enough(pair: Pair) -> f32 {
     let most = ENOUGH * part.self_distance;
-    return max(pair.least - part.self_distance + most, 0.5 * part.parting * most);
+    return max(pair.least - part.self_distance + most, max(0.5 * part.parting * most, LEAST * part.self_distance));
 }
 
 fn in_order(k: u32, other: u32) -> vec2u {
@@ -260,96 +273,99 @@ fn has(k: u32, other: u32) -> bool {
     return false;
 }
 
-// How many of the particles near one come near and are no pairs with it yet, or if `place` is a place in the other room, which: these are
-// kept there in the order of their numbers. After the first round only what has to be added counts.
-fn visit(k: u32, place: u32) -> u32 {
-    let is_first = range.sweep == 0u;
-    var found = 0u;
+// Particles that come near one and are no pairs with it yet: how many that are pairs from now on, and what the worst of them lacks.
+struct Seen {
+    count: u32,
+    worst: f32,
+}
+
+// After the first round only what has to be added is a pair from now on. If `place` is one in the other room, as many as these are kept
+// there, in the order of their numbers.
+fn visit(k: u32, place: u32, most: u32) -> Seen {
+    var seen = Seen();
     var near = nearby(k);
     for (var j = next_of(&near); j != NONE; j = next_of(&near)) {
         let ij = in_order(k, j);
         var contact = contact_of(ij.x, ij.y);
-        if contact.other == NONE || !is_first && (lacking_of(contact, ij) <= 1.0 || has(k, j)) {
+        let lacking = lacking_of(contact, ij);
+        if contact.other == NONE || has(k, j) {
+            continue;
+        }
+        seen.worst = max(seen.worst, lacking);
+        if (range.sweep > 0u && lacking <= 1.0) || seen.count == most {
             continue;
         }
         if place != NONE {
             contact.other = j;
-            var at = place + found;
+            var at = place + seen.count;
             while at > place && pairs[at - 1u].other > j {
                 pairs[at] = pairs[at - 1u];
                 at -= 1u;
             }
             pairs[at] = contact;
         }
-        found += 1u;
+        seen.count += 1u;
     }
-    return found;
+    return seen;
 }
 
-// Pairs that there are, and those that come near and are none yet, in the other room.
+// Looks for what a particle meets: to keep pairs that there are and new ones in the other room; to see whether there are more; or at last to
+// measure how near others are.
 @compute @workgroup_size(WORKGROUP)
 fn meet(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
     if k >= part.particles {
         return;
     }
+    let finds = range.what == FIND;
     let before = members[k].first;
     let known = members[k].count;
-    let more = visit(k, NONE);
-    let room = arrayLength(&pairs) / 2u;
-    let first = atomicAdd(&table[buckets() + COUNT], known + more);
-    atomicMax(&flags[PAIRS], first + known + more);
-    if first + known + more > room {
-        // The step is taken anew, with more room.
+    var worst = 0.0;
+    for (var at = before; at < before + known && !finds; at += 1u) {
+        worst = max(worst, lacking_of(pairs[at], in_order(k, pairs[at].other)));
+    }
+    if finds && atomicLoad(&table[buckets() + FULL]) != 0u {
         members[k].count = 0u;
         return;
     }
-    let begin = (range.sweep & 1u) * room + first;
-    for (var slot = 0u; slot < known; slot += 1u) {
-        pairs[begin + slot] = pairs[before + slot];
-    }
-    if more > 0u {
-        visit(k, begin + known);
-    }
-    members[k].first = begin;
-    members[k].count = known + more;
-    members[k].shares = max(f32(known + more), 1.0);
-}
-
-// What a particle lacks of the distance from another at most, of what it may. Only what was moved by half of what pairs were looked for
-// ahead by can be in a pair that was not found at first: else its way is about what it was then.
-fn worst_of(k: u32) -> f32 {
-    var worst = 0.0;
-    let end = members[k].first + members[k].count;
-    for (var at = members[k].first; at < end; at += 1u) {
-        worst = max(worst, lacking_of(pairs[at], in_order(k, pairs[at].other)));
-    }
-    if length(values[k].moved.xyz) > 0.5 * AHEAD * part.self_distance {
-        var near = nearby(k);
-        for (var j = next_of(&near); j != NONE; j = next_of(&near)) {
-            let ij = in_order(k, j);
-            let contact = contact_of(ij.x, ij.y);
-            if contact.other != NONE && !has(k, j) {
-                worst = max(worst, lacking_of(contact, ij));
-            }
+    // Only what was moved by half of what pairs were looked for ahead by can be in one that was not found at first: else its way is about
+    // what it was then.
+    let visits = finds || length(values[k].moved.xyz) > 0.5 * AHEAD * part.self_distance;
+    var begin = 0u;
+    var more = 0u;
+    // To count them, then to keep them.
+    for (var time = 0u; time < 2u && visits; time += 1u) {
+        let keeps = time == 1u;
+        let seen = visit(k, select(NONE, begin + known, keeps), select(NONE, more, keeps));
+        worst = max(worst, seen.worst);
+        more = seen.count;
+        if keeps || !finds {
+            break;
+        }
+        let all = select(known + more, NONE, known + more > MOST_PAIRS);
+        let first = atomicAdd(&table[buckets() + COUNT], known + min(more, MOST_PAIRS));
+        atomicMax(&flags[PAIRS], select(first + all, NONE, all == NONE));
+        if all == NONE || first + all > room() {
+            // The step is taken anew, with more room, if that helps.
+            members[k].count = 0u;
+            return;
+        }
+        begin = (range.sweep & 1u) * room() + first;
+        for (var slot = 0u; slot < known; slot += 1u) {
+            pairs[begin + slot] = pairs[before + slot];
+        }
+        if more == 0u {
+            break;
         }
     }
-    return worst;
-}
-
-// Whether some are too near all the same.
-@compute @workgroup_size(WORKGROUP)
-fn look_for_pairs(@builtin(global_invocation_id) id: vec3u) {
-    if id.x < part.particles && worst_of(id.x) > 1.0 {
+    if finds {
+        members[k].first = begin;
+        members[k].count = known + more;
+        members[k].shares = max(f32(known + more), 1.0);
+    } else if range.what == MEASURE {
+        atomicMax(&flags[NEAR], bitcast<u32>(worst));
+    } else if worst > 1.0 {
         atomicMax(&flags[MORE], 1u);
-    }
-}
-
-// How near some are in the end.
-@compute @workgroup_size(WORKGROUP)
-fn measure_pairs(@builtin(global_invocation_id) id: vec3u) {
-    if id.x < part.particles {
-        atomicMax(&flags[NEAR], bitcast<u32>(worst_of(id.x)));
     }
 }
 
