@@ -36,7 +36,7 @@ pub fn add(scene: &mut Scene, name: &str, net: Net, pins: &[u32], substeps: u32)
             let mut cloth = IbdsCloth::new(name, net)?;
             cloth.pin(pins)?;
             let particles = numbers.map(|k| cloth.particle(k)).collect();
-            scene.add(cloth.substeps(substeps).self_contact(false).checked()?);
+            scene.add(cloth.substeps(substeps).checked()?);
             Ok(Added { on_device: false, particles })
         }
         Err(error) => Err(error.into()),

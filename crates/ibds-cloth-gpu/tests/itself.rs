@@ -4,8 +4,8 @@ mod device;
 mod floor;
 
 use device::{gpu, is_there};
-use floor::{floor, still};
-use nalgebra::Vector3;
+use floor::{floor, from_to, still};
+use nalgebra::{Isometry3, Vector3};
 use partita_ibds_cloth::Net;
 use partita_ibds_cloth_gpu::{IbdsClothGpu, Solver};
 use partita_simulator::{Inputs, Outcome, Simulator};
@@ -146,18 +146,29 @@ fn none_comes_too_near_in_a_crowd() {
             [0, 1, 2].map(|axis| -5.0 * (x[axis] - 0.45) + other[axis])
         })
         .collect();
-    let mut cloth = particles(&places, &masses, &velocities).max_iterations(400);
+    let make = || particles(&places, &masses, &velocities).max_iterations(400);
+    let (mut cloth, mut again) = (make(), make());
     let [p, l] = momentum(&cloth, &masses);
     let scale: f64 = masses.iter().zip(&velocities).map(|(m, v)| m * V3::from(*v).norm()).sum();
     let mut met = 0;
     for k in 0..60 {
         let outcome = step(&mut cloth);
         assert_eq!(outcome, Outcome::Converged, "{k}");
+        assert!(step(&mut again) == outcome && cloth.positions() == again.positions(), "{k}: other bits");
         let least = nearest(cloth.positions(), |_, _| true);
         assert!(least > D - 1.001 * ENOUGH, "{k}: {least} m");
         met += u32::from(least < D);
     }
     assert!(met > 20, "{met}");
+    // What a single sweep does not put right is told.
+    let mut hasty = make().max_iterations(1);
+    let told = (0..20).find_map(|_| match step(&mut hasty) {
+        Outcome::StoppedAt { error, unit, .. } => Some((error, unit)),
+        Outcome::Converged => None,
+    });
+    let (error, unit) = told.unwrap();
+    let least = nearest(hasty.positions(), |_, _| true);
+    assert!(unit == "of the distance from itself" && error > 0.1 && least < D - ENOUGH, "{error} {unit}, {least} m");
     let [q, t] = momentum(&cloth, &masses);
     // Pushes are along the lines that particles end on, as those of links are, so that angular momentum is kept to the first order.
     assert!((p - q).norm() < 1e-6 * scale && (l - t).norm() < 0.01 * scale, "{p:?} {q:?}, {l:?} {t:?} of {scale}");
@@ -402,6 +413,31 @@ fn what_slides_on_a_layer_is_stopped() {
     // Where velocities act after forces do, half a step's way less; and the rest of a step's friction.
     let expected = speed * speed / (2.0 * friction * G) - 0.5 * speed * dt;
     assert!((x.x - expected).abs() < 0.05 * expected && v.norm() < 0.01 * speed, "{} m of {expected}, {v:?}", x.x);
+
+    // A floor that comes up takes the lower one to the other, which would have stayed away from it, and sticks to it then.
+    let places = [[0.0, low, 0.0], [0.0, low + 1.1 * D, 0.0]];
+    let mut cloth = particles(&places, &[1e3, 1.0], &[[0.0; 3], [speed, 0.0, 0.0]]);
+    cloth.follow(vec![floor(10.0, 0.0)]).unwrap();
+    let mut cloth = cloth.friction(10.0);
+    let [begin, end] = [-0.1, -0.1 + 0.3 * D].map(|y| Isometry3::translation(0.0, y, 0.0));
+    assert_eq!(cloth.step(dt, &from_to(&begin, &end)).unwrap().outcome, Outcome::Converged);
+    let v = cloth.velocities()[1];
+    assert!(v.y > 0.1 * D / dt && v.x.abs() < 0.1 * speed, "{v:?}");
+}
+
+/// What is joined and beside each other at rest does not meet, though it is nearer than the distance.
+#[test]
+fn what_is_beside_at_rest_is_let_be() {
+    if !is_there() {
+        return;
+    }
+    let (net, _) = sheet_at(6, D, &[0.0]);
+    let mut cloth = IbdsClothGpu::new("sheet", net.clone(), &gpu()).unwrap().gravity([0.0; 3]);
+    cloth = cloth.self_contact(true).self_distance(Some(1.5 * D));
+    assert_eq!(step(&mut cloth), Outcome::Converged);
+    let moved = cloth.positions().iter().zip(net.positions()).map(|(x, rest)| (x - rest).norm()).fold(0.0, f64::max);
+    // Places are rounded.
+    assert!(moved < 1e-6, "{moved} m");
 }
 
 /// What is wrong is told; what is far away or as fast as numbers go ends in an error and changes nothing.

@@ -57,6 +57,20 @@ fn balls_that_meet_go_on_together_and_can_part() {
     }
 }
 
+/// Balls at one place part, one way or another.
+#[test]
+fn balls_at_one_place_part() {
+    if !is_there() {
+        return;
+    }
+    for solver in SOLVERS {
+        let mut cloth = balls(&[[1.0; 3]; 2], &[1.0, 3.0], &[[0, 1]]).solver(solver).gravity([0.0; 3]);
+        step(&mut cloth);
+        let apart = (cloth.positions()[1] - cloth.positions()[0]).norm();
+        assert!((apart - 0.2).abs() <= 0.01 * 0.2, "{solver:?}: {apart} m");
+    }
+}
+
 /// Balls on top of each other rest a distance apart, and who holds the lowest bears the weight of the others.
 #[test]
 fn a_column_of_balls_rests_on_the_lowest() {
