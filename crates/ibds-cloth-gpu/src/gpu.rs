@@ -188,6 +188,13 @@ impl Gpu {
         Ok(buffer)
     }
 
+    /// Gives back memory of what was dropped, which has it until what was written there is sent off and done, as a step does too. What goes
+    /// wrong is told by whoever waits next.
+    pub(crate) fn tidy(&self) {
+        self.queue.submit([]);
+        drop(self.device.poll(PollType::Poll));
+    }
+
     /// Runs commands, and waits for as many bytes as are wanted of what they copied to a buffer.
     ///
     /// # Errors

@@ -157,7 +157,10 @@ mod tests {
     use super::*;
     use crate::{
         back::{ENOUGH, FARTHEST},
-        memory::{BOUNDS, Body, CONTACTS, Entry, LEAST_BUCKETS, LinkSlot, MEMBER, PAIR, Part, SpringSlot},
+        memory::{
+            BOUNDS, Body, CONTACTS, Entry, KEEP_OUT, LEAST_BUCKETS, LOOK, LinkSlot, MEASURE, MEMBER, PAIR, Part,
+            SpringSlot,
+        },
         obstacles::Obstacle,
         step::MOST_PAIRS,
     };
@@ -189,6 +192,9 @@ mod tests {
             ("FARTHEST: f32", format!("{:.1}", 0.5 * FARTHEST)),
             ("BOUNDS: u32", format!("{BOUNDS}u")),
             ("MOST_PAIRS: u32", format!("{MOST_PAIRS}u")),
+            ("LOOK: u32", format!("{}u", LOOK - SWEEPS)),
+            ("KEEP_OUT: u32", format!("{}u", KEEP_OUT - SWEEPS)),
+            ("MEASURE: u32", format!("{}u", MEASURE - SWEEPS)),
         ] {
             let found: Vec<&str> = all.lines().filter(|line| line.starts_with(&format!("const {name} ="))).collect();
             let expected = format!("const {name} = {value};");

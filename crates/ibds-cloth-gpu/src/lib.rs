@@ -142,7 +142,7 @@ impl IbdsClothGpu {
         let is_shown = !surface.triangles.is_empty() || !surface.lines.is_empty();
         let order = Order::new(&net, parameters.solver, |_| false);
         let plan = Plan { order, obstacles: Obstacles::NONE, at_rest: None };
-        let room = Room { entries: 0, parts: 1, pairs: FEWEST_PAIRS.max(2 * n as u32) };
+        let room = Room { entries: 0, parts: 1, pairs: FEWEST_PAIRS.max(n as u32 / 2) };
         let memory = Memory::new(gpu, n, &plan, room)?;
         let mut cloth = Self {
             name: name.into(),

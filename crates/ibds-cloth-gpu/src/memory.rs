@@ -187,6 +187,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// Of so many particles.
     pub fn new(gpu: &Gpu, n: usize, plan: &Plan, room: Room) -> Result<Self, GpuError> {
+        gpu.tidy();
         let (Plan { order, obstacles: met, at_rest }, Room { entries, parts, pairs }) = (plan, room);
         let (n, met_by) = (n as u64, met.len() as u64);
         let storage = BufferUsages::STORAGE;
