@@ -19,7 +19,8 @@ pub struct Added {
     pub particles: Vec<HandleId>,
 }
 
-/// Adds a net with some particles pinned to a scene, where it is called `name`, and says in one line what simulates it.
+/// Adds a net with some particles pinned to a scene, where it is called `name`, and says in one line what simulates it. It meets itself: on a
+/// device as balls of about a link, on the CPU with layers of 1 mm.
 pub fn add(scene: &mut Scene, name: &str, net: Net, pins: &[u32], substeps: u32) -> Result<Added, Failure> {
     let numbers = 0..net.masses().len() as u32;
     match Gpu::new() {

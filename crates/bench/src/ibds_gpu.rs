@@ -49,6 +49,11 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     };
     let kind = if gpu.is_software() { "software: no goals" } else { "hardware" };
     table.remark(&format!("device: {} ({kind})", gpu.adapter()));
+    let mut bandwidth = f64::NAN;
+    table.case("a device, copying", "GB/s", None, |table| {
+        bandwidth = 1e-9 * gpu.bandwidth()?;
+        table.row("a device, copying", "GB/s", None, &[bandwidth])
+    })?;
     let most = if effort.quick {
         16
     } else if gpu.is_software() {
@@ -60,7 +65,7 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     for side in SIDES.into_iter().filter(|side| *side <= most) {
         let text = format!("{} particles", side * side);
         table.case(&text, "ms a step", None, |table| {
-            let over = compare(table, effort, &text, side, &gpu)?;
+            let over = compare(table, effort, &text, side, (&gpu, bandwidth))?;
             ahead_from = if over < 1.0 { ahead_from.or(Some(side * side)) } else { None };
             Ok(())
         })?;
@@ -77,7 +82,13 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
 }
 
 /// How many times as long a device takes as a core, path by path.
-fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<f64, Failure> {
+fn compare(
+    table: &mut Table,
+    effort: Effort,
+    text: &str,
+    side: u32,
+    (gpu, bandwidth): (&Arc<Gpu>, f64),
+) -> Result<f64, Failure> {
     let net = swing::sheet(side, false, 1.0)?.net().clone();
     let edge: Vec<u32> = (0..side).map(|row| row * side).collect();
     let goal = |goals: &[(u32, f64)]| goals.iter().find(|(of, _)| *of == side).map(|(_, goal)| Target::AtMost(*goal));
@@ -91,8 +102,9 @@ fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<G
         let mut there = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
         here.pin(&edge)?;
         there.pin(&edge)?;
-        let here = run(here.solver(on_core).max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
-        let there = run(there.solver(on_device).max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
+        let here = run(&mut here.solver(on_core).max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
+        let mut cloth = there.solver(on_device).max_iterations(SWEEPS);
+        let there = run(&mut cloth, &net, Inputs::NONE, effort)?;
         // Goals are for the better way.
         let is_best = on_device == OnDevice::default();
         let details = |ran: &Ran| [("iterations", ran.iterations), ("steps", ran.costs.len() as f64)];
@@ -100,7 +112,9 @@ fn compare(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<G
         // A link, what it gave, and values at both ends read and written.
         let bytes = there.iterations * net.links().len() as f64 * (16.0 + 8.0 + 2.0 * (32.0 + 16.0));
         let [iterations, steps] = details(&there);
-        let details = [iterations, steps, ("GB/s", bytes / (1e6 * median(&there.costs)))];
+        let rate = bytes / (1e6 * median(&there.costs));
+        let dispatches = there.iterations * cloth.groups_of_links() as f64;
+        let details = [iterations, steps, ("dispatches", dispatches), ("GB/s", rate), ("of copying", rate / bandwidth)];
         let may_take = on_hardware(goal(&MAY_TAKE).filter(|_| is_best));
         table.row_with(&format!("{text}, {way}: a device"), "ms a step", may_take, &there.costs, &details)?;
         let over = median(&there.costs) / median(&here.costs);
@@ -129,7 +143,7 @@ pub(crate) struct Ran {
 ///
 /// # Errors
 /// A step fails.
-pub(crate) fn run(mut cloth: impl Simulator, net: &Net, inputs: &Inputs, effort: Effort) -> Result<Ran, Failure> {
+pub(crate) fn run(cloth: &mut impl Simulator, net: &Net, inputs: &Inputs, effort: Effort) -> Result<Ran, Failure> {
     let handles: Vec<_> = cloth.handles().iter().collect();
     let mut states = vec![Default::default(); handles.len()];
     let mut ran = Ran { costs: vec![], iterations: 0.0, stretch: 0.0 };

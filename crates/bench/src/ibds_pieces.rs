@@ -77,7 +77,7 @@ fn pieces(
     let (net, edges) = net(size, count)?;
     let mut cloth = IbdsClothGpu::new("pieces", net.clone(), gpu)?;
     cloth.pin(&edges)?;
-    let ran = run(cloth.max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
+    let ran = run(&mut cloth.max_iterations(SWEEPS), &net, Inputs::NONE, effort)?;
     table.row_with(text, "ms a step", None, &ran.costs, &[("iterations", ran.iterations), ("stretch", ran.stretch)])
 }
 
@@ -115,7 +115,7 @@ fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc
     for (name, inputs) in [("alone", Inputs::NONE), ("in contact", &drawn(2e-3))] {
         let mut cloth = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
         cloth.follow(vec![ground()])?;
-        let ran = run(cloth.max_iterations(SWEEPS), &net, inputs, effort)?;
+        let ran = run(&mut cloth.max_iterations(SWEEPS), &net, inputs, effort)?;
         table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
         costs.push(median(&ran.costs));
     }
@@ -129,8 +129,8 @@ fn on_each_other(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: 
     for (name, meets) in [("through each other", false), ("in contact", true)] {
         let mut cloth = IbdsClothGpu::new("pieces", net.clone(), gpu)?;
         cloth.follow(vec![ground()])?;
-        let cloth = cloth.max_iterations(SWEEPS).self_contact(meets);
-        let ran = run(cloth, &net, &drawn(0.0), effort)?;
+        let mut cloth = cloth.max_iterations(SWEEPS).self_contact(meets);
+        let ran = run(&mut cloth, &net, &drawn(0.0), effort)?;
         table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
         costs.push(median(&ran.costs));
     }

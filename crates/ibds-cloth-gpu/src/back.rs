@@ -8,21 +8,17 @@ use crate::{
     IbdsClothGpu, Parameters,
     given::Given,
     gpu::GpuError,
-    kernels::{FLAGS, SWEEPS, WORKGROUP},
+    kernels::{ENOUGH, FARTHEST, WORKGROUP, flag},
     memory::{Body, Entry, Memory},
 };
 
 type V3 = Vector3<f64>;
 
-/// How exact contacts are, of their distance, as the shaders have it [-].
-pub(crate) const ENOUGH: f64 = 0.1;
-
-/// How far particles of a cloth that meets itself may move against each other in a part, of their distance, as the shaders have it [-].
-pub(crate) const FARTHEST: f64 = 16.0;
-
 /// What comes back of a step.
 pub(crate) struct Back {
     pub bodies: Vec<[f32; 6]>,
+    /// Whether all of these are.
+    is_finite: bool,
     /// Impulses on what is held, in the order of all parts' lists.
     impulses: Vec<V3>,
     /// Of each part, the sum of m x.
@@ -56,7 +52,7 @@ impl IbdsClothGpu {
         let count: usize = parts.iter().map(|part| part.held.len()).sum();
         let most = self.obstacles();
         let of_sums = (moments + 2 * most) * parts.len() * 16;
-        let sizes = [n * size_of::<Body>(), count * size_of::<Entry>(), of_sums, FLAGS as usize * 4];
+        let sizes = [n * size_of::<Body>(), count * size_of::<Entry>(), of_sums, flag::ALL as usize * 4];
         let mut ends = [0; 4];
         let mut at = 0;
         for ((buffer, size), end) in [bodies, held, sums, flags].into_iter().zip(sizes).zip(&mut ends) {
@@ -68,20 +64,35 @@ impl IbdsClothGpu {
             let numbers: &[f32] = bytemuck::cast_slice(bytes);
             let [bodies, held, sums, _] = ends.map(|end| end / 4);
             let first_wrench = held + 4 * moments * parts.len();
+            // Looked at on the way, for what has to be brought from memory once.
+            let mut is_finite = true;
+            let body = |b: &[f32]| {
+                let body = [b[0], b[1], b[2], b[4], b[5], b[6]];
+                is_finite &= body.iter().fold(true, |all, x| all & x.is_finite());
+                body
+            };
             let vector = |v: &[f32]| V3::new(v[0].into(), v[1].into(), v[2].into());
             let of_part = |sums: &[f32]| sums.chunks_exact(4).map(vector).sum();
-            let flags = &bytemuck::cast_slice::<u8, u32>(bytes)[sums + SWEEPS as usize..];
-            let [lengths, rates, struts, _, depth, near, fast] =
-                [0, 1, 2, 3, 4, 5, 6].map(|k| f64::from(f32::from_bits(flags[k])));
+            let flags = &bytemuck::cast_slice::<u8, u32>(bytes)[sums..];
+            let error = |which: u32| f64::from(f32::from_bits(flags[which as usize]));
+            let worst = Worst {
+                lengths: error(flag::LENGTHS),
+                rates: error(flag::RATES),
+                struts: error(flag::STRUTS),
+                depth: error(flag::DEPTH),
+                near: error(flag::NEAR),
+                fast: error(flag::FAST),
+            };
             Back {
-                bodies: numbers[..bodies].chunks_exact(8).map(|b| [b[0], b[1], b[2], b[4], b[5], b[6]]).collect(),
+                bodies: numbers[..bodies].chunks_exact(8).map(body).collect(),
+                is_finite,
                 impulses: numbers[bodies..held].chunks_exact(16).map(|entry| vector(&entry[12..])).collect(),
                 moments: numbers[held..first_wrench].chunks_exact(4 * moments).map(of_part).collect(),
                 wrenches: (numbers[first_wrench..sums].chunks_exact(8))
                     .map(|wrench| [vector(wrench), vector(&wrench[4..])])
                     .collect(),
-                worst: Worst { lengths, rates, struts, depth, near, fast },
-                pairs: flags[7],
+                worst,
+                pairs: flags[flag::PAIRS as usize],
             }
         })
     }
@@ -97,8 +108,8 @@ impl IbdsClothGpu {
         report: &mut StepReport,
     ) -> Result<Wrench, SimulatorError> {
         let Parameters { extensibility, strut_tolerance, velocity_tolerance, .. } = self.parameters;
-        let is_finite = |body: &[f32; 6]| body.iter().all(|x| x.is_finite());
-        if let Some(k) = back.bodies.iter().position(|body| !is_finite(body)) {
+        let is_wrong = |body: &[f32; 6]| body.iter().any(|x| !x.is_finite());
+        if let Some(k) = (!back.is_finite).then(|| back.bodies.iter().position(is_wrong)).flatten() {
             let found = format!("{:?}", back.bodies[k]);
             return Err(SimulatorError::failed(format!("position and velocity of particle {k}"), found, "finite"));
         }
@@ -115,8 +126,8 @@ impl IbdsClothGpu {
         }
         outcome.note(ENOUGH * depth, ENOUGH, "of the distance from an obstacle");
         outcome.note(ENOUGH * near, ENOUGH, "of the distance from itself");
-        let most = FARTHEST * self.apart();
-        outcome.note(most * fast, most, "m that particles move against each other in a part");
+        let most = 2.0 * FARTHEST * self.apart();
+        outcome.note(most * fast, most, "m of motion against itself in a part");
         let mut reactions = vec![];
         let external = self.book(parts, back, &mut reactions);
         report.add_up(&mut reactions);

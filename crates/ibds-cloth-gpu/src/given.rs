@@ -58,7 +58,7 @@ impl IbdsClothGpu {
         sums.into_iter().map(entry).collect()
     }
 
-    /// What is held in each part.
+    /// What is held and what is in the way in each part.
     pub(crate) fn gather_parts(&self, dt: f64, inputs: &Inputs) -> Result<Vec<Given>, SimulatorError> {
         let substeps = self.parameters.substeps;
         let h = dt / f64::from(substeps);

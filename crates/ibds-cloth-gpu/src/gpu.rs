@@ -1,6 +1,9 @@
 //! A device that runs compute shaders, and what can go wrong with it.
 
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::{
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Instant,
+};
 
 use partita_simulator::SimulatorError;
 use thiserror::Error;
@@ -126,6 +129,34 @@ impl Gpu {
     /// Whether the adapter is a program that runs shaders on the CPU.
     pub fn is_software(&self) -> bool {
         self.is_software
+    }
+
+    /// Bytes that it reads and writes in a second where it does nothing else, by copying 64 MiB again and again for 50 ms or more `[B/s]`.
+    ///
+    /// # Errors
+    /// There is not as much memory, or the device is lost.
+    pub fn bandwidth(&self) -> Result<f64, GpuError> {
+        const SIZE: u64 = 1 << 26;
+        const LONG: f64 = 0.05;
+        let [one, other] =
+            [self.buffer("one", SIZE, BufferUsages::STORAGE)?, self.buffer("other", SIZE, BufferUsages::STORAGE)?];
+        let staging = self.buffer("staging", 64, BufferUsages::MAP_READ)?;
+        let copy = |times: u32| {
+            let mut commands = self.device.create_command_encoder(&Default::default());
+            (0..times).for_each(|_| commands.copy_buffer_to_buffer(&one, 0, &other, 0, SIZE));
+            let begin = Instant::now();
+            self.run(commands, &staging, 64, |_| begin.elapsed().as_secs_f64())
+        };
+        // The first time memory is there at all.
+        copy(1)?;
+        let mut times = 4;
+        loop {
+            let seconds = copy(times)?;
+            if seconds > LONG {
+                return Ok((2 * SIZE * u64::from(times)) as f64 / seconds);
+            }
+            times *= 2;
+        }
     }
 
     /// How many threads a dispatch may have.

@@ -5,14 +5,72 @@ use wgpu::{
     ComputePipelineDescriptor, Device, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource, ShaderStages,
 };
 
-/// Threads of a workgroup, as the shaders have it.
+use crate::memory::{BEHIND, KEEP_OUT, LOOK, LinkSlot, MEASURE};
+
+/// Threads of a workgroup.
 pub(crate) const WORKGROUP: u32 = 256;
-/// Sweeps between two looks at the flags, at most; and numbers of flags behind theirs.
+/// Sweeps between two looks at the flags, at most.
 pub(crate) const SWEEPS: u32 = 64;
-pub(crate) const FLAGS: u32 = SWEEPS + 8;
-/// Of these so many are of the last part alone, and this says whether contacts were added.
-pub(crate) const OF_PARTS: u32 = 3;
-pub(crate) const MORE: u32 = SWEEPS + 3;
+
+/// Flags behind those of sweeps.
+pub(crate) mod flag {
+    use super::SWEEPS;
+
+    /// Largest errors of lengths, of rates and of struts, of what they may be; these are of the last part alone.
+    pub const LENGTHS: u32 = SWEEPS;
+    pub const RATES: u32 = SWEEPS + 1;
+    pub const STRUTS: u32 = SWEEPS + 2;
+    pub const OF_PART: u32 = 3;
+    /// Whether more is met than there are contacts for.
+    pub const MORE: u32 = SWEEPS + 3;
+    /// What particles lack in the end of the distance from obstacles, and from each other, of what they may.
+    pub const DEPTH: u32 = SWEEPS + 4;
+    pub const NEAR: u32 = SWEEPS + 5;
+    /// How far they move against each other, of how far they may.
+    pub const FAST: u32 = SWEEPS + 6;
+    /// How many pairs of particles there is room needed for.
+    pub const PAIRS: u32 = SWEEPS + 7;
+    pub const ALL: u32 = SWEEPS + 8;
+}
+
+/// How exact contacts are, of their distance [-].
+pub(crate) const ENOUGH: f64 = 0.1;
+
+/// How far from the middle of its way a particle of a cloth that meets itself may move against another in a part, of their distance [-].
+pub(crate) const FARTHEST: f64 = 8.0;
+
+/// Pairs that a particle may be in: balls that do not overlap have a few dozen.
+pub(crate) const MOST_PAIRS: u32 = 256;
+
+/// What shaders have from here.
+fn constants() -> String {
+    let whole = [
+        ("WORKGROUP", WORKGROUP),
+        ("SWEEPS", SWEEPS),
+        ("LENGTHS", flag::LENGTHS),
+        ("RATES", flag::RATES),
+        ("STRUTS", flag::STRUTS),
+        ("MORE", flag::MORE),
+        ("DEPTH", flag::DEPTH),
+        ("NEAR", flag::NEAR),
+        ("FAST", flag::FAST),
+        ("PAIRS", flag::PAIRS),
+        ("FIND", 0),
+        ("LOOK", LOOK - SWEEPS),
+        ("KEEP_OUT", KEEP_OUT - SWEEPS),
+        ("MEASURE", MEASURE - SWEEPS),
+        ("MOST_PAIRS", MOST_PAIRS),
+        ("BEHIND", BEHIND as u32),
+        ("ROPE", LinkSlot::ROPE),
+        ("BEGINS", LinkSlot::BEGINS),
+        ("STRUT", LinkSlot::STRUT),
+        ("NONE", u32::MAX),
+    ];
+    let whole = whole.map(|(name, value)| format!("const {name}: u32 = {value}u;\n"));
+    let real =
+        [("ENOUGH", ENOUGH), ("FARTHEST", FARTHEST)].map(|(name, value)| format!("const {name}: f32 = {value:?};\n"));
+    [whole.concat(), real.concat()].concat()
+}
 
 const COMMON: &str = include_str!("shaders/common.wgsl");
 const LINKS: &str = concat!(include_str!("shaders/errors.wgsl"), include_str!("shaders/links.wgsl"));
@@ -52,26 +110,26 @@ pub(crate) struct Kernels {
     pub measure_rates: ComputePipeline,
     pub end_rates: ComputePipeline,
     pub book: ComputePipeline,
-    pub find: ComputePipeline,
-    pub push_lengths: ComputePipeline,
+    pub find_contacts: ComputePipeline,
+    pub sweep_contact_lengths: ComputePipeline,
     pub sum_pushes: ComputePipeline,
     pub close: ComputePipeline,
-    pub push_rates: ComputePipeline,
+    pub sweep_contact_rates: ComputePipeline,
     pub sum_rate_pushes: ComputePipeline,
     pub sum_wrenches: ComputePipeline,
     pub bound_ways: ComputePipeline,
     pub insert: ComputePipeline,
-    pub meet: ComputePipeline,
-    pub part_lengths: ComputePipeline,
-    pub take_lengths: ComputePipeline,
+    pub find_pairs: ComputePipeline,
+    pub sweep_pair_lengths: ComputePipeline,
+    pub apply_pair_lengths: ComputePipeline,
     pub close_pairs: ComputePipeline,
-    pub part_rates: ComputePipeline,
-    pub take_rates: ComputePipeline,
+    pub sweep_pair_rates: ComputePipeline,
+    pub apply_pair_rates: ComputePipeline,
 }
 
 /// A shader with what all share in front of it.
 fn source(own: &str) -> String {
-    format!("{COMMON}\n{own}")
+    format!("{}\n{COMMON}\n{own}", constants())
 }
 
 fn entry(binding: u32, ty: BufferBindingType, has_dynamic_offset: bool) -> BindGroupLayoutEntry {
@@ -126,21 +184,21 @@ impl Kernels {
             measure_rates: stage(&links, "measure_rates"),
             end_rates: stage(&particles, "end_rates"),
             book: stage(&particles, "book"),
-            find: stage(&obstacles, "find"),
-            push_lengths: stage(&obstacles, "push_lengths"),
+            find_contacts: stage(&obstacles, "find_contacts"),
+            sweep_contact_lengths: stage(&obstacles, "sweep_contact_lengths"),
             sum_pushes: stage(&obstacles, "sum_pushes"),
             close: stage(&obstacles, "close"),
-            push_rates: stage(&obstacles, "push_rates"),
+            sweep_contact_rates: stage(&obstacles, "sweep_contact_rates"),
             sum_rate_pushes: stage(&obstacles, "sum_rate_pushes"),
             sum_wrenches: stage(&obstacles, "sum_wrenches"),
             bound_ways: stage(&pairs, "bound_ways"),
             insert: stage(&pairs, "insert"),
-            meet: stage(&pairs, "meet"),
-            part_lengths: stage(&pairs, "part_lengths"),
-            take_lengths: stage(&pairs, "take_lengths"),
+            find_pairs: stage(&pairs, "find_pairs"),
+            sweep_pair_lengths: stage(&pairs, "sweep_pair_lengths"),
+            apply_pair_lengths: stage(&pairs, "apply_pair_lengths"),
             close_pairs: stage(&pairs, "close_pairs"),
-            part_rates: stage(&pairs, "part_rates"),
-            take_rates: stage(&pairs, "take_rates"),
+            sweep_pair_rates: stage(&pairs, "sweep_pair_rates"),
+            apply_pair_rates: stage(&pairs, "apply_pair_rates"),
             memory,
             range,
         }
@@ -156,13 +214,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        back::{ENOUGH, FARTHEST},
-        memory::{
-            BOUNDS, Body, CONTACTS, Entry, KEEP_OUT, LEAST_BUCKETS, LOOK, LinkSlot, MEASURE, MEMBER, PAIR, Part,
-            SpringSlot,
-        },
+        memory::{Body, CONTACTS, Entry, LEAST_BUCKETS, MEMBER, PAIR, Part, SpringSlot},
         obstacles::Obstacle,
-        step::MOST_PAIRS,
     };
 
     /// Without a device: each shader can be read and is valid with nothing but what WebGPU promises.
@@ -178,28 +231,9 @@ mod tests {
         }
     }
 
-    /// What both sides have to know is the same on both: constants, and sizes of records.
+    /// Records are as large on both sides.
     #[test]
-    fn shaders_have_the_same_numbers() {
-        let all = SHADERS.map(|(_, own)| own).concat() + COMMON;
-        for (name, value) in [
-            ("WORKGROUP: u32", WORKGROUP.to_string()),
-            ("SWEEPS: u32", SWEEPS.to_string()),
-            ("LENGTHS: u32", SWEEPS.to_string()),
-            ("MORE: u32", MORE.to_string()),
-            ("PAIRS: u32", (FLAGS - 1).to_string()),
-            ("ENOUGH: f32", ENOUGH.to_string()),
-            ("FARTHEST: f32", format!("{:.1}", 0.5 * FARTHEST)),
-            ("BOUNDS: u32", format!("{BOUNDS}u")),
-            ("MOST_PAIRS: u32", format!("{MOST_PAIRS}u")),
-            ("LOOK: u32", format!("{}u", LOOK - SWEEPS)),
-            ("KEEP_OUT: u32", format!("{}u", KEEP_OUT - SWEEPS)),
-            ("MEASURE: u32", format!("{}u", MEASURE - SWEEPS)),
-        ] {
-            let found: Vec<&str> = all.lines().filter(|line| line.starts_with(&format!("const {name} ="))).collect();
-            let expected = format!("const {name} = {value};");
-            assert!(!found.is_empty() && found.iter().all(|line| *line == expected), "{expected} {found:?}");
-        }
+    fn shaders_have_the_same_records() {
         let sizes = [
             ("Part", size_of::<Part>() as u64, 16),
             ("Body", size_of::<Body>() as u64, 1),

@@ -8,7 +8,7 @@ use wgpu::{BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buff
 
 use crate::{
     gpu::{Gpu, GpuError},
-    kernels::{FLAGS, SWEEPS, WORKGROUP},
+    kernels::{SWEEPS, WORKGROUP, flag},
     obstacles::{Obstacle, Obstacles},
     order::{AtRest, Order, Range},
 };
@@ -119,9 +119,9 @@ pub(crate) const CONTACTS: u64 = 4 * 64;
 pub(crate) const PAIR: u64 = 48;
 pub(crate) const MEMBER: u64 = 64;
 
-/// Of the table in which pairs are found: buckets at least, and numbers behind them.
+/// Of the table in which pairs are found: buckets at least, and numbers behind them: bounds, a count, and whether that was too much.
 pub(crate) const LEAST_BUCKETS: u64 = 64;
-pub(crate) const BOUNDS: u64 = 8;
+pub(crate) const BEHIND: u64 = 8;
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -211,7 +211,7 @@ impl Memory {
         let link_buffer = gpu.filled("links", links, storage)?;
         let spring_buffer = gpu.filled("springs", springs, storage)?;
         let pulls = gpu.buffer("pulls", links.len() as u64 * 8, storage)?;
-        let flags = gpu.buffer("flags", u64::from(FLAGS) * 4, storage)?;
+        let flags = gpu.buffer("flags", u64::from(flag::ALL) * 4, storage)?;
         let held = gpu.buffer("held", u64::from(entries) * size_of::<Entry>() as u64, storage)?;
         let sums = gpu.buffer("sums", sums * 16, storage)?;
         let obstacles = gpu.buffer("obstacles", met_by * u64::from(parts) * size_of::<Obstacle>() as u64, storage)?;
@@ -260,7 +260,7 @@ impl Memory {
             let places = gpu.filled("places at rest", words, storage)?;
             let met = gpu.buffer("pairs", 2 * u64::from(pairs) * PAIR, storage)?;
             let buckets =
-                gpu.buffer("buckets", ((2 * n).next_power_of_two().max(LEAST_BUCKETS) + BOUNDS) * 4, storage)?;
+                gpu.buffer("buckets", ((2 * n).next_power_of_two().max(LEAST_BUCKETS) + BEHIND) * 4, storage)?;
             let members = gpu.buffer("members", n * MEMBER, storage)?;
             with_pairs = Some(with([&places, &met, &buckets, &members]));
             table = Some(buckets);
@@ -293,15 +293,17 @@ impl Memory {
         })
     }
 
-    /// Where in `ranges` a group of links is in a sweep since the last look, [`FIRST`] for the first of a loop; looking for contacts; its contacts; a group of springs.
+    /// Where in `ranges` a group of links is in a sweep since the last look, or in [`FIRST`].
     pub fn range_of_links(&self, sweep: u32, group: usize) -> u32 {
         ALIGNED * (sweep * (self.links.len() as u32 + 1) + group as u32)
     }
 
+    /// Where all particles are in a sweep, or a round of looking for contacts.
     pub fn range_of_contacts(&self, sweep: u32) -> u32 {
         self.range_of_links(sweep, self.links.len())
     }
 
+    /// Where a group of springs is.
     pub fn range_of_springs(&self, group: usize) -> u32 {
         self.range_of_links(ROWS, group)
     }

@@ -13,6 +13,9 @@ const MOST_PARTS: u32 = 1 << 16;
 
 const CELLS: RangeInclusive<u32> = 8..=256;
 
+/// What is kept from obstacles and each other `[m]`.
+const LENGTHS: RangeInclusive<f64> = 1e-6..=1e3;
+
 /// How the loops find impulses. Both end where every link is as exact as it has to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Solver {
@@ -53,15 +56,18 @@ pub struct Parameters {
     pub real_time: bool,
     /// Parts of a step, from 1 to 65,536. Default 1.
     pub substeps: u32,
-    /// Of sheets and ropes: half of it is kept from obstacles, on top of what these ask for `[m]`. Default 1 mm.
+    /// Of sheets and ropes: half of it is kept from obstacles, on top of what these ask for. It does not keep layers apart, as on the CPU:
+    /// [`Parameters::self_distance`] does. From 1e-6 to 1e3 `[m]`. Default 1 mm.
     pub thickness: f64,
     /// Coulomb friction coefficient of the cloth with itself, and of what meets it, unless the pair has its own `[-]`. Default 0.3.
     pub friction: f64,
     /// Whether it meets itself: its particles, as balls. Default: whether the net has triangles.
     pub self_contact: bool,
-    /// How far particles of a cloth that meets itself stay away from each other, to a tenth, but for those that are joined and at rest nearer
-    /// to each other than 1.3 of that. None for 0.8 of the mean length of links at rest, or of a metre where none has one: about the least
-    /// that lets no particle through a mesh `[m]`. Default none.
+    /// How far particles of a cloth that meets itself stay away from each other, to a tenth. From 1e-6 to 1e3, and no more than 256 particles
+    /// near one within that. None for 0.8 of the mean length of links at rest: about the least that lets none through a net of even squares,
+    /// whose middles are 0.71 of a link from their corners; where cells are of other shapes or sizes, 0.8 of the longest diagonal is.
+    /// What is nearer than 1.3 of it where the net has it, and of one piece (joined by links or springs, however many), is let be: give
+    /// the net flat, and begin folded by [`IbdsClothGpu::with_positions`] `[m]`. Default none.
     pub self_distance: Option<f64>,
     /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 8 to 256; fewer along shorter sides, but at
     /// least 8. What is smaller than a cell is not met. For closed surfaces that are no primitive. Default 48.
@@ -90,21 +96,22 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// Checks every field, for links that can be told to be off by such a share of their length `[-]`.
+    /// Checks every field, for links, and for struts, that can be told to be off by such a share of their length `[-]`.
     ///
     /// # Errors
     /// Names the first that is wrong, its value and what it could be.
-    pub fn check(&self, resolved: f64) -> Result<(), SimulatorError> {
+    pub fn check(&self, [links, struts]: [f64; 2]) -> Result<(), SimulatorError> {
         check_vector("gravity [m/s²]", self.gravity)?;
         let rates = self.gravity.into_iter().chain(self.velocity_tolerance);
         if let Some(wrong) = rates.into_iter().find(|x| !fits(*x)) {
             return Err(SimulatorError::refused("gravity or velocity_tolerance", wrong, "what 32 bits can hold"));
         }
-        for (thing, share) in [("extensibility [-]", self.extensibility), ("strut_tolerance [-]", self.strut_tolerance)]
+        for (thing, share, resolved) in
+            [("extensibility [-]", self.extensibility, links), ("strut_tolerance [-]", self.strut_tolerance, struts)]
         {
             if !(resolved..=1.0).contains(&share) {
                 let expected =
-                    format!("from {resolved:.1e}, what 32 bits can tell of places and links like these, to 1");
+                    format!("from {resolved:.1e}, what 32 bits can tell of places and lengths like these, to 1");
                 return Err(SimulatorError::refused(thing, share, expected));
             }
         }
@@ -113,11 +120,14 @@ impl Parameters {
         if !(1..=MOST_PARTS).contains(&self.substeps) {
             return Err(SimulatorError::refused("substeps", self.substeps, format!("from 1 to {MOST_PARTS}")));
         }
-        if !(1e-6..=1e3).contains(&self.thickness) {
-            return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-6 to 1e3"));
+        let lengths = [("thickness [m]", Some(self.thickness)), ("self_distance [m]", self.self_distance)];
+        for (thing, length) in lengths.into_iter().filter_map(|(thing, length)| Some((thing, length?))) {
+            if !LENGTHS.contains(&length) {
+                let expected = format!("from {:e} to {:e}", LENGTHS.start(), LENGTHS.end());
+                return Err(SimulatorError::refused(thing, length, expected));
+            }
         }
         check_not_negative("friction [-]", self.friction)?;
-        self.self_distance.map_or(Ok(()), |value| check_positive("self_distance [m]", value))?;
         if !CELLS.contains(&self.volume_cells) {
             let expected = format!("from {} to {}", CELLS.start(), CELLS.end());
             return Err(SimulatorError::refused("volume_cells", self.volume_cells, expected));

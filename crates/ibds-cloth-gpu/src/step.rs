@@ -10,7 +10,7 @@ use crate::{
     back::Back,
     given::Given,
     gpu::GpuError,
-    kernels::{FLAGS, Kernels, MORE, OF_PARTS, SWEEPS, WORKGROUP},
+    kernels::{Kernels, MOST_PAIRS, SWEEPS, WORKGROUP, flag},
     memory::{ALIGNED, Entry, FIRST, KEEP_OUT, LOOK, MEASURE, Memory, Room},
     state::{Bodies, Known, State},
 };
@@ -18,18 +18,14 @@ use crate::{
 /// Dispatches between two looks at the flags, about: some systems take a device that is busy for seconds for lost.
 const DISPATCHES: u32 = 4096;
 
-/// Pairs that a particle may be in, as the shaders have it.
-pub(crate) const MOST_PAIRS: u32 = 256;
-
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
 pub(crate) const ROUNDS: u32 = 4;
 
-/// One of the loops.
+/// One of the loops: over links or paths; over contacts with obstacles; over pairs of particles, what they give and what that does.
 struct Loop<'a> {
     sweep: &'a ComputePipeline,
-    /// Of contacts, where there can be some: those with obstacles; those of particles with each other, what they give and what that does.
-    push: Option<&'a ComputePipeline>,
-    part_and_take: Option<[&'a ComputePipeline; 2]>,
+    contacts: &'a ComputePipeline,
+    pairs: [&'a ComputePipeline; 2],
     part: u32,
     /// Of the loop of places, which of several; none of that of velocities.
     round: Option<u32>,
@@ -55,9 +51,10 @@ impl IbdsClothGpu {
                 break (back, iterations);
             }
             if back.pairs == u32::MAX {
-                let (found, distance) = (format!("one with more than {MOST_PAIRS}"), self.apart());
-                let thing = format!("particles nearer to each other than {distance} m");
-                return Err(SimulatorError::failed(thing, found, "a self_distance within which there are fewer"));
+                let thing = format!("particles near one, with a self_distance of {} m", self.apart());
+                let (found, expected) =
+                    (format!("more than {MOST_PAIRS}"), format!("at most {MOST_PAIRS}: a smaller distance"));
+                return Err(SimulatorError::failed(thing, found, expected));
             }
             // Nothing has been committed yet.
             self.make_room(Room { pairs: back.pairs.saturating_add(back.pairs / 4), ..self.memory.room })?;
@@ -100,124 +97,122 @@ impl IbdsClothGpu {
         iterations: &mut u32,
     ) -> Result<CommandEncoder, GpuError> {
         let gpu = self.gpu.clone();
-        let Kernels {
-            begin,
-            add_loads,
-            add_springs,
-            predict,
-            sum_moments,
-            hold,
-            sweep_lengths,
-            sweep_path_lengths,
-            measure_lengths,
-            advance,
-            hold_velocities,
-            begin_rates,
-            sweep_rates,
-            sweep_path_rates,
-            measure_rates,
-            end_rates,
-            book,
-            push_lengths,
-            sum_pushes,
-            close,
-            push_rates,
-            sum_rate_pushes,
-            sum_wrenches,
-            part_lengths,
-            take_lengths,
-            close_pairs,
-            part_rates,
-            take_rates,
-            ..
-        } = &gpu.kernels;
-        let (n, links, held) = (self.net.masses().len() as u32, self.memory.slots, given.held.len() as u32);
-        let (sweep_lengths, sweep_rates) = match self.parameters.solver {
-            Solver::Links => (sweep_lengths, sweep_rates),
-            Solver::Paths => (sweep_path_lengths, sweep_path_rates),
-        };
-        commands.clear_buffer(&self.memory.pulls, 0, None);
+        let Kernels { measure_lengths, sum_pushes, close, close_pairs, advance, hold_velocities, .. } = &gpu.kernels;
+        let Kernels { sum_wrenches, book, .. } = &gpu.kernels;
+        let (n, held, obstacles) =
+            (self.net.masses().len() as u32, given.held.len() as u32, given.placed.obstacles.len() as u32);
+        self.begin_part(&mut commands, part, held, loads as u32);
+        commands = self.correct_lengths(commands, part, iterations)?;
+        // Of lengths, rates and struts the last part counts, of distances from obstacles and each other all do.
+        commands.clear_buffer(&self.memory.flags, u64::from(flag::LENGTHS) * 4, Some(u64::from(flag::OF_PART) * 4));
+        self.find(&mut commands, part, KEEP_OUT);
+        self.insert(&mut commands, part, MEASURE);
+        self.find(&mut commands, part, MEASURE);
         let mut stage = self.stage(&mut commands, part);
+        stage.with_pairs(close_pairs, 0, n);
+        stage.run(measure_lengths, self.memory.slots);
+        stage.with_obstacles(sum_pushes, 0, n);
+        stage.with_obstacles(close, 0, n);
+        stage.run(advance, n);
+        stage.run(hold_velocities, held);
+        drop(stage);
+        if self.parameters.velocity_tolerance.is_some() {
+            commands = self.correct_rates(commands, part, iterations)?;
+        }
+        let mut stage = self.stage(&mut commands, part);
+        stage.with_obstacles(sum_wrenches, 0, WORKGROUP * obstacles);
+        stage.run(book, held);
+        drop(stage);
+        Ok(commands)
+    }
+
+    /// Where particles would be without links and contacts.
+    fn begin_part(&self, commands: &mut CommandEncoder, part: u32, held: u32, loads: u32) {
+        let Kernels { begin, add_loads, add_springs, predict, hold, sum_moments, .. } = &self.gpu.kernels;
+        let n = self.net.masses().len() as u32;
+        commands.clear_buffer(&self.memory.pulls, 0, None);
+        let mut stage = self.stage(commands, part);
         stage.run(begin, n);
-        stage.run(add_loads, loads as u32);
+        stage.run(add_loads, loads);
         for (group, range) in self.memory.springs.iter().enumerate() {
             stage.run_on(&self.memory.with_springs, add_springs, self.memory.range_of_springs(group), range.count);
         }
         stage.run(predict, n);
         stage.run(hold, held);
         stage.run(sum_moments, n);
-        let obstacles = given.placed.obstacles.len() as u32;
-        let met = if obstacles > 0 { n } else { 0 };
-        drop(stage);
-        let meets_itself = self.memory.with_pairs.is_some();
-        self.insert(&mut commands, part, 0);
-        self.find(&mut commands, part, 0);
-        let push = |push| (obstacles > 0).then_some(push);
-        let part_and_take = |kernels| meets_itself.then_some(kernels);
-        for round in 1..=ROUNDS {
-            let of_lengths = Loop {
-                sweep: sweep_lengths,
-                push: push(push_lengths),
-                part_and_take: part_and_take([part_lengths, take_lengths]),
+    }
+
+    /// The loop of places, in rounds: in each contacts are found, in the first what is near or in the way, then what is met all the same.
+    fn correct_lengths(
+        &mut self,
+        mut commands: CommandEncoder,
+        part: u32,
+        iterations: &mut u32,
+    ) -> Result<CommandEncoder, GpuError> {
+        let gpu = self.gpu.clone();
+        let Kernels { sweep_lengths, sweep_path_lengths, sweep_contact_lengths, .. } = &gpu.kernels;
+        let Kernels { sweep_pair_lengths, apply_pair_lengths, .. } = &gpu.kernels;
+        for round in 0..ROUNDS {
+            self.insert(&mut commands, part, round);
+            self.find(&mut commands, part, round);
+            let of = Loop {
+                sweep: if self.parameters.solver == Solver::Links { sweep_lengths } else { sweep_path_lengths },
+                contacts: sweep_contact_lengths,
+                pairs: [sweep_pair_lengths, apply_pair_lengths],
                 part,
                 round: Some(round),
             };
             let has_more;
-            (commands, has_more) = self.repeat(commands, &of_lengths, iterations)?;
-            if has_more != Some(true) || round == ROUNDS {
+            (commands, has_more) = self.repeat(commands, &of, iterations)?;
+            if !has_more {
                 break;
             }
-            self.insert(&mut commands, part, round);
-            self.find(&mut commands, part, round);
         }
-        // Of lengths, rates and struts the last part counts, of distances from obstacles and each other all do.
-        commands.clear_buffer(&self.memory.flags, u64::from(SWEEPS) * 4, Some(u64::from(OF_PARTS) * 4));
-        self.find(&mut commands, part, KEEP_OUT);
-        self.insert(&mut commands, part, MEASURE);
-        self.find(&mut commands, part, MEASURE);
+        Ok(commands)
+    }
+
+    fn correct_rates(
+        &mut self,
+        mut commands: CommandEncoder,
+        part: u32,
+        iterations: &mut u32,
+    ) -> Result<CommandEncoder, GpuError> {
+        let gpu = self.gpu.clone();
+        let Kernels { begin_rates, sweep_rates, sweep_path_rates, measure_rates, end_rates, .. } = &gpu.kernels;
+        let Kernels { sweep_contact_rates, sweep_pair_rates, apply_pair_rates, sum_rate_pushes, .. } = &gpu.kernels;
+        let n = self.net.masses().len() as u32;
+        self.stage(&mut commands, part).run(begin_rates, n);
+        let of = Loop {
+            sweep: if self.parameters.solver == Solver::Links { sweep_rates } else { sweep_path_rates },
+            contacts: sweep_contact_rates,
+            pairs: [sweep_pair_rates, apply_pair_rates],
+            part,
+            round: None,
+        };
+        (commands, _) = self.repeat(commands, &of, iterations)?;
         let mut stage = self.stage(&mut commands, part);
-        stage.part(close_pairs, 0, n);
-        stage.run(measure_lengths, links);
-        stage.meet(sum_pushes, met);
-        stage.meet(close, met);
-        stage.run(advance, n);
-        stage.run(hold_velocities, held);
-        if self.parameters.velocity_tolerance.is_some() {
-            stage.run(begin_rates, n);
-            drop(stage);
-            let of_rates = Loop {
-                sweep: sweep_rates,
-                push: push(push_rates),
-                part_and_take: part_and_take([part_rates, take_rates]),
-                part,
-                round: None,
-            };
-            (commands, _) = self.repeat(commands, &of_rates, iterations)?;
-            stage = self.stage(&mut commands, part);
-            stage.run(measure_rates, links);
-            stage.run(end_rates, n);
-            stage.meet(sum_rate_pushes, met);
-        }
-        stage.meet(sum_wrenches, WORKGROUP * obstacles);
-        stage.run(book, held);
+        stage.run(measure_rates, self.memory.slots);
+        stage.run(end_rates, n);
+        stage.with_obstacles(sum_rate_pushes, 0, n);
         drop(stage);
         Ok(commands)
     }
 
     /// Sweeps until one corrects nothing, or as often as may be. Flags are looked at after as many as it took last time, or never: sweeps
-    /// that are too many do nothing. Whether more is met then than there are contacts for, where that was looked for.
+    /// that are too many do nothing. Whether more is met then than there are contacts
+    /// for; not in real time, nor in the loop of velocities.
     fn repeat(
         &mut self,
         mut commands: CommandEncoder,
         of: &Loop<'_>,
         iterations: &mut u32,
-    ) -> Result<(CommandEncoder, Option<bool>), GpuError> {
+    ) -> Result<(CommandEncoder, bool), GpuError> {
         let gpu = self.gpu.clone();
-        let looks = of.round.unwrap_or(0) as usize;
-        let (mut done, mut count, mut has_more) = (0, self.looks[looks], None);
-        let stages =
-            self.memory.links.len() as u32 + u32::from(of.push.is_some()) + 2 * u32::from(of.part_and_take.is_some());
-        let meets_something = of.push.is_some() || of.part_and_take.is_some();
+        let looks = of.round.map_or(0, |round| round as usize + 1);
+        let (mut done, mut count, mut has_more) = (0, self.looks[looks], false);
+        let (meets_obstacles, meets_itself) = (self.obstacles() > 0, self.memory.with_pairs.is_some());
+        let stages = self.memory.links.len() as u32 + u32::from(meets_obstacles) + 2 * u32::from(meets_itself);
+        let looks_for_more = of.round.is_some() && (meets_obstacles || meets_itself);
         while done < self.parameters.max_iterations && stages > 0 {
             let most = (DISPATCHES / stages).clamp(1, SWEEPS);
             count = if self.parameters.real_time { most } else { count.clamp(1, most) };
@@ -227,10 +222,8 @@ impl IbdsClothGpu {
             for sweep in (0..count).map(|sweep| if done + sweep == 0 { FIRST } else { sweep }) {
                 // Links after contacts: where they find nothing to correct, contacts have moved nothing since.
                 let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(sweep));
-                if let Some(push) = of.push {
-                    stage.run_on(&self.memory.with_obstacles, push, offset, n);
-                }
-                of.part_and_take.into_iter().flatten().for_each(|kernel| stage.part(kernel, offset, n));
+                stage.with_obstacles(of.contacts, offset, n);
+                of.pairs.into_iter().for_each(|kernel| stage.with_pairs(kernel, offset, n));
                 for (group, range) in self.memory.links.iter().enumerate() {
                     let offset = self.memory.range_of_links(sweep, group);
                     stage.run_on(&self.memory.with_links, of.sweep, offset, range.count);
@@ -243,18 +236,18 @@ impl IbdsClothGpu {
                 done += count;
                 continue;
             }
-            if of.round.is_some() && meets_something {
-                commands.clear_buffer(&self.memory.flags, u64::from(MORE) * 4, Some(4));
+            if looks_for_more {
+                commands.clear_buffer(&self.memory.flags, u64::from(flag::MORE) * 4, Some(4));
                 self.insert(&mut commands, of.part, LOOK);
                 self.find(&mut commands, of.part, LOOK);
             }
-            let (Memory { flags, staging, .. }, size) = (&self.memory, u64::from(FLAGS) * 4);
+            let (Memory { flags, staging, .. }, size) = (&self.memory, u64::from(flag::ALL) * 4);
             commands.copy_buffer_to_buffer(flags, 0, staging, 0, size);
             let (over, more) = gpu.run(commands, staging, size, |bytes| {
-                let mut flags = bytes.chunks_exact(4).map(|flag| flag != [0; 4]);
-                (flags.clone().take(count as usize).position(|did_something| !did_something), flags.nth(MORE as usize))
+                let flags: &[u32] = bytemuck::cast_slice(bytes);
+                (flags[..count as usize].iter().position(|flag| *flag == 0), flags[flag::MORE as usize] != 0)
             })?;
-            has_more = more.filter(|_| of.round.is_some() && meets_something);
+            has_more = looks_for_more && more;
             commands = gpu.device.create_command_encoder(&Default::default());
             done += over.map_or(count, |sweep| sweep as u32 + 1);
             if over.is_some() {
@@ -274,26 +267,30 @@ impl IbdsClothGpu {
         let Kernels { bound_ways, insert, .. } = &self.gpu.kernels;
         let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
         let mut stage = self.stage(commands, part);
-        stage.part(bound_ways, offset, n);
-        stage.part(insert, offset, n);
+        stage.with_pairs(bound_ways, offset, n);
+        stage.with_pairs(insert, offset, n);
     }
 
     /// Looks for contacts: in the first rounds to make them, of what is near or in the way and then of what is met all the same; [`LOOK`],
     /// [`KEEP_OUT`], [`MEASURE`].
     fn find(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
-        let Kernels { find, meet, .. } = &self.gpu.kernels;
+        let Kernels { find_contacts, find_pairs, .. } = &self.gpu.kernels;
         let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
         let mut stage = self.stage(commands, part);
         if round != KEEP_OUT {
-            stage.part(meet, offset, n);
+            stage.with_pairs(find_pairs, offset, n);
         }
-        if self.obstacles() > 0 {
-            stage.run_on(&self.memory.with_obstacles, find, offset, n);
-        }
+        stage.with_obstacles(find_contacts, offset, n);
     }
 
     fn stage<'a>(&'a self, commands: &'a mut CommandEncoder, part: u32) -> Stage<'a> {
-        Stage { memory: &self.memory, pass: commands.begin_compute_pass(&Default::default()), part: ALIGNED * part }
+        let obstacles = self.obstacles();
+        Stage {
+            memory: &self.memory,
+            pass: commands.begin_compute_pass(&Default::default()),
+            part: ALIGNED * part,
+            obstacles,
+        }
     }
 }
 
@@ -302,6 +299,7 @@ struct Stage<'a> {
     memory: &'a Memory,
     pass: ComputePass<'a>,
     part: u32,
+    obstacles: usize,
 }
 
 impl Stage<'_> {
@@ -310,13 +308,15 @@ impl Stage<'_> {
         self.run_on(&self.memory.with_links, kernel, 0, threads);
     }
 
-    /// The same with obstacles.
-    fn meet(&mut self, kernel: &ComputePipeline, threads: u32) {
-        self.run_on(&self.memory.with_obstacles, kernel, 0, threads);
+    /// The same with obstacles, where there can be some.
+    fn with_obstacles(&mut self, kernel: &ComputePipeline, range: u32, threads: u32) {
+        if self.obstacles > 0 {
+            self.run_on(&self.memory.with_obstacles, kernel, range, threads);
+        }
     }
 
-    /// The same with pairs of particles that meet, where there can be some.
-    fn part(&mut self, kernel: &ComputePipeline, range: u32, threads: u32) {
+    /// The same with pairs of particles, where there can be some.
+    fn with_pairs(&mut self, kernel: &ComputePipeline, range: u32, threads: u32) {
         if let Some(memory) = &self.memory.with_pairs {
             self.run_on(memory, kernel, range, threads);
         }

@@ -68,7 +68,7 @@ fn particles_that_meet_go_on_together() {
         let mut fast = particles(&[[0.0; 3], [30.0, 0.0, 0.0]], &[1.0; 2], &[[170.0, 0.0, 0.0], [0.0; 3]]);
         let Outcome::StoppedAt { error, bound, unit } = step(&mut fast) else { panic!("fast") };
         assert!(
-            (error - 1.7).abs() < 1e-5 && (bound - 1.6).abs() < 1e-12 && unit.starts_with("m that"),
+            (error - 1.7).abs() < 1e-5 && (bound - 1.6).abs() < 1e-12 && unit.starts_with("m of motion"),
             "{error} {bound} {unit}"
         );
     }
@@ -447,14 +447,22 @@ fn what_is_wrong_is_refused() {
         return;
     }
     let make = || particles(&[[0.0; 3], [3.0, 0.0, 0.0]], &[1.0; 2], &[[0.0; 3]; 2]);
-    for (distance, expected) in
-        [(Some(-1.0), "self_distance [m]"), (Some(f64::NAN), "self_distance [m]"), (Some(1e-8), "from")]
-    {
+    for (distance, expected) in [
+        (Some(-1.0), "self_distance [m]"),
+        (Some(f64::NAN), "self_distance [m]"),
+        (Some(1e-8), "from 1e-6 to 1e3"),
+        (Some(1e-5), "32 bits"),
+    ] {
         let mut cloth = make().self_distance(distance);
         let error = cloth.step(H, Inputs::NONE).unwrap_err().to_string();
         assert!(error.contains(expected), "{distance:?}: {error}");
         assert!(cloth.time() == 0.0);
     }
+    let net = Net::new(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], &[1.0; 3]).unwrap();
+    let mut loose = IbdsClothGpu::new("loose", net.triangles(&[[0, 1, 2]]).unwrap(), &gpu()).unwrap();
+    let error = loose.step(H, Inputs::NONE).unwrap_err().to_string();
+    assert!(error.contains("self_distance: expected a distance, where no link has a length"), "{error}");
+    assert!(loose.self_contact(false).step(H, Inputs::NONE).is_ok());
     let mut fast = make().with_velocities(&[[3e38, 0.0, 0.0], [-3e38, 3e38, 0.0]]).unwrap();
     assert!(fast.step(1e3, Inputs::NONE).is_err() && fast.time() == 0.0);
     let mut far = make().with_positions(&[[1e30, 0.0, 0.0], [-1e30, 1e20, 0.0]]).unwrap();

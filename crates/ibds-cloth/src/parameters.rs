@@ -100,7 +100,7 @@ pub struct Parameters {
     pub substeps: u32,
     /// Of sheets and ropes: how far the middles of two layers stay apart `[m]`. Shorter than links. Default 1 mm.
     pub thickness: f64,
-    /// Coulomb friction coefficient of the cloth with itself `[-]`. Default 0.3.
+    /// Coulomb friction coefficient of the cloth with itself, and of what meets it, unless the pair has its own `[-]`. Default 0.3.
     pub friction: f64,
     /// Whether it meets itself. Default: whether the net has triangles.
     pub self_contact: bool,

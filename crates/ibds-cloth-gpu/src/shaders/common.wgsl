@@ -1,4 +1,4 @@
-// What all shaders share: a part of a step, and the memory of a net. Written in front of each of them.
+// What all shaders share: a part of a step, and the memory of a net. Written in front of each of them, behind constants of `kernels.rs`.
 
 struct Part {
     gravity: vec3f,
@@ -82,27 +82,8 @@ struct Range {
     what: u32,
 }
 
-// What contacts are looked for: to make them, to see whether there are more, to have the last word, to measure how near all are in the end.
-const FIND: u32 = 0u;
-const LOOK: u32 = 1u;
-const KEEP_OUT: u32 = 2u;
-const MEASURE: u32 = 3u;
-
-
-const WORKGROUP: u32 = 256;
-// Sweeps between two looks at the flags, at most; behind their flags those of lengths, of rates and of struts in the end.
-const SWEEPS: u32 = 64;
-const LENGTHS: u32 = 64;
-const RATES: u32 = 65;
-const STRUTS: u32 = 66;
-// Whether contacts were added, and what particles lack of the distance to obstacles in the end.
-const MORE: u32 = 67;
-const DEPTH: u32 = 68;
-// What particles lack of the distance to each other in the end, how fast they move against each other, of what may be, and how many
-// pairs there are.
-const NEAR: u32 = 69;
-const FAST: u32 = 70;
-const PAIRS: u32 = 71;
+// What comes nearer than a distance and this much of it is a contact.
+const AHEAD: f32 = 0.25;
 
 @group(0) @binding(0) var<uniform> part: Part;
 @group(0) @binding(1) var<storage, read_write> bodies: array<Body>;

@@ -6,8 +6,6 @@ const CAPSULE: u32 = 2u;
 const CUBOID: u32 = 3u;
 const VOLUME: u32 = 4u;
 
-const NONE: u32 = 0xffffffffu;
-
 struct Obstacle {
     // Where it is at the begin and the end of a part [m], and how it is turned. `begin.w`: what is farther from there is not of it [m].
     begin: vec4f,

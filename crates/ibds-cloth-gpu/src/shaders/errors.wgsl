@@ -11,12 +11,6 @@ struct Link {
     compliance: f32,
 }
 
-const ROPE: u32 = 0x80000000u;
-const BEGINS: u32 = 0x40000000u;
-const STRUT: u32 = 0x20000000u;
-// The second particle where there is no link.
-const NONE: u32 = 0xffffffffu;
-
 @group(0) @binding(4) var<storage, read> links: array<Link>;
 
 // The direction of a link, 0 where there is none, and how much too far apart its values are.

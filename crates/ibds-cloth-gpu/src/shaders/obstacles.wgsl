@@ -25,10 +25,6 @@ struct Contact {
 
 // Contacts that a particle can have.
 const SLOTS: u32 = 4u;
-// What is nearer than the distance and this much of it is a contact, which may close by that.
-const AHEAD: f32 = 0.25;
-// How exact contacts are, of their distance.
-const ENOUGH: f32 = 0.1;
 // What comes slower than this, and what gravity adds in a part, does not bounce [m/s].
 const BOUNCES: f32 = 0.1;
 // How alike normals of one side of an obstacle are: their cosine.
@@ -168,7 +164,7 @@ fn slot_for(k: u32, contact: Contact) -> u32 {
 // round of what is met all the same, and of those that are as curved as their obstacle, anew where it is by now; to see whether there is
 // more; for the last word, where contacts and links did not come to an end and links give way; or at last to measure what is lacking.
 @compute @workgroup_size(WORKGROUP)
-fn find(@builtin(global_invocation_id) id: vec3u) {
+fn find_contacts(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
     if k >= part.particles || values[k].moved.w == 0.0 {
         return;
@@ -251,14 +247,14 @@ fn sweep(k: u32, is_rate: bool) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn push_lengths(@builtin(global_invocation_id) id: vec3u) {
+fn sweep_contact_lengths(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles && !is_over() && values[id.x].moved.w > 0.0 {
         sweep(id.x, false);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn push_rates(@builtin(global_invocation_id) id: vec3u) {
+fn sweep_contact_rates(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles && !is_over() && values[id.x].moved.w > 0.0 {
         sweep(id.x, true);
     }

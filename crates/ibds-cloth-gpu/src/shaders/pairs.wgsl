@@ -52,21 +52,11 @@ struct Member {
 @group(0) @binding(7) var<storage, read_write> table: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read_write> members: array<Member>;
 
-const NONE: u32 = 0xffffffffu;
-// What comes nearer than the distance and this much of it is a contact.
-const AHEAD: f32 = 0.25;
-// What is joined and nearer at rest than this much of the distance.
-const BESIDE: f32 = 1.3;
-// How exact contacts are, of their distance.
-const ENOUGH: f32 = 0.1;
-// How much farther than alone the grid looks for what moves, of the distance, at most.
-const FARTHEST: f32 = 8.0;
-// Numbers behind the buckets.
-const BOUNDS: u32 = 8u;
+// Behind the buckets and bounds: how many pairs there are, and whether there were too many.
 const COUNT: u32 = 6u;
 const FULL: u32 = 7u;
-// Pairs of a particle, at most: balls that do not overlap have a few dozen.
-const MOST_PAIRS: u32 = 256u;
+// What is joined and nearer at rest than this much of the distance.
+const BESIDE: f32 = 1.3;
 // What pairs may lack at least, of their distance: 32 bits do not tell much less of places.
 const LEAST: f32 = 1e-4;
 
@@ -76,7 +66,7 @@ fn room() -> u32 {
 }
 
 fn buckets() -> u32 {
-    return arrayLength(&table) - BOUNDS;
+    return arrayLength(&table) - BEHIND;
 }
 
 fn is_finite(v: vec3f) -> bool {
@@ -312,7 +302,7 @@ fn visit(k: u32, place: u32, most: u32) -> Seen {
 // Looks for what a particle meets: to keep pairs that there are and new ones in the other room; to see whether there are more; or at last to
 // measure how near others are.
 @compute @workgroup_size(WORKGROUP)
-fn meet(@builtin(global_invocation_id) id: vec3u) {
+fn find_pairs(@builtin(global_invocation_id) id: vec3u) {
     let k = id.x;
     if k >= part.particles {
         return;
@@ -406,21 +396,21 @@ fn sweep(k: u32, is_rate: bool) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn part_lengths(@builtin(global_invocation_id) id: vec3u) {
+fn sweep_pair_lengths(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles && !is_over() {
         sweep(id.x, false);
     }
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn part_rates(@builtin(global_invocation_id) id: vec3u) {
+fn sweep_pair_rates(@builtin(global_invocation_id) id: vec3u) {
     if id.x < part.particles && !is_over() {
         sweep(id.x, true);
     }
 }
 
 // What pairs gave to a particle moves it, or is taken by who holds it.
-fn take(k: u32, is_rate: bool) {
+fn apply(k: u32, is_rate: bool) {
     if k >= part.particles || is_over() || members[k].count == 0u {
         return;
     }
@@ -437,13 +427,13 @@ fn take(k: u32, is_rate: bool) {
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn take_lengths(@builtin(global_invocation_id) id: vec3u) {
-    take(id.x, false);
+fn apply_pair_lengths(@builtin(global_invocation_id) id: vec3u) {
+    apply(id.x, false);
 }
 
 @compute @workgroup_size(WORKGROUP)
-fn take_rates(@builtin(global_invocation_id) id: vec3u) {
-    take(id.x, true);
+fn apply_pair_rates(@builtin(global_invocation_id) id: vec3u) {
+    apply(id.x, true);
 }
 
 // Pairs become such of velocities.
