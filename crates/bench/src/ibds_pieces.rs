@@ -111,26 +111,31 @@ fn drawn(by: f64) -> Inputs {
 
 fn on_ground(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
     let (net, _) = net([side; 2], 1)?;
-    let mut costs = vec![];
-    for (name, inputs) in [("alone", Inputs::NONE), ("in contact", &drawn(2e-3))] {
-        let mut cloth = IbdsClothGpu::new("sheet", net.clone(), gpu)?;
-        cloth.follow(vec![ground()])?;
-        let ran = run(&mut cloth.max_iterations(SWEEPS), &net, inputs, effort)?;
-        table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
-        costs.push(median(&ran.costs));
-    }
-    table.row(&format!("{text}: contacts over none"), "times", None, &[costs[1] / costs[0]])
+    let runs = [("alone", false, Inputs::NONE), ("in contact", false, &drawn(2e-3))];
+    compare(table, effort, text, &net, gpu, runs)
 }
 
 /// Pieces that fall on each other and lie there, and the same where they do not meet: all on the ground then.
 fn on_each_other(table: &mut Table, effort: Effort, text: &str, side: u32, gpu: &Arc<Gpu>) -> Result<(), Failure> {
     let (net, _) = net([side; 2], LAYERS)?;
+    let ground = drawn(0.0);
+    compare(table, effort, text, &net, gpu, [("through each other", false, &ground), ("in contact", true, &ground)])
+}
+
+/// The same net over the ground twice, without what is asked for and with it: by name, whether it meets itself, and what it is given.
+fn compare(
+    table: &mut Table,
+    effort: Effort,
+    text: &str,
+    net: &Net,
+    gpu: &Arc<Gpu>,
+    runs: [(&str, bool, &Inputs); 2],
+) -> Result<(), Failure> {
     let mut costs = vec![];
-    for (name, meets) in [("through each other", false), ("in contact", true)] {
-        let mut cloth = IbdsClothGpu::new("pieces", net.clone(), gpu)?;
+    for (name, meets_itself, inputs) in runs {
+        let mut cloth = IbdsClothGpu::new("cloth", net.clone(), gpu)?;
         cloth.follow(vec![ground()])?;
-        let mut cloth = cloth.max_iterations(SWEEPS).self_contact(meets);
-        let ran = run(&mut cloth, &net, &drawn(0.0), effort)?;
+        let ran = run(&mut cloth.max_iterations(SWEEPS).self_contact(meets_itself), net, inputs, effort)?;
         table.row_with(&format!("{text}, {name}"), "ms a step", None, &ran.costs, &[("iterations", ran.iterations)])?;
         costs.push(median(&ran.costs));
     }

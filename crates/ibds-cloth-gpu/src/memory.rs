@@ -175,10 +175,10 @@ pub(crate) struct Memory {
     pub obstacles: Buffer,
     /// Of the grid in which particles that meet are found; none where the cloth does not meet itself.
     pub table: Option<Buffer>,
-    /// With links, with springs, with obstacles and contacts, and with pairs of particles.
+    /// With links, with springs; where there are some, with obstacles and contacts, and with pairs of particles.
     pub with_links: BindGroup,
     pub with_springs: BindGroup,
-    pub with_obstacles: BindGroup,
+    pub with_obstacles: Option<BindGroup>,
     pub with_pairs: Option<BindGroup>,
     pub ranges: BindGroup,
     pub room: Room,
@@ -215,8 +215,6 @@ impl Memory {
         let held = gpu.buffer("held", u64::from(entries) * size_of::<Entry>() as u64, storage)?;
         let sums = gpu.buffer("sums", sums * 16, storage)?;
         let obstacles = gpu.buffer("obstacles", met_by * u64::from(parts) * size_of::<Obstacle>() as u64, storage)?;
-        let contacts = gpu.buffer("contacts", if met_by > 0 { n * CONTACTS } else { 0 }, storage)?;
-        let distances = gpu.filled("distances", &met.words, storage)?;
         let parts_buffer = gpu.buffer("parts", u64::from(ALIGNED * parts), BufferUsages::UNIFORM)?;
         let staging =
             gpu.buffer("staging", bodies.size() + held.size() + sums.size() + flags.size(), BufferUsages::MAP_READ)?;
@@ -254,7 +252,12 @@ impl Memory {
         };
         let with_links = with([&link_buffer, &pulls, &held, &sums]);
         let with_springs = with([&spring_buffer, &pulls, &held, &sums]);
-        let with_obstacles = with([&obstacles, &contacts, &distances, &sums]);
+        let mut with_obstacles = None;
+        if met_by > 0 {
+            let contacts = gpu.buffer("contacts", n * CONTACTS, storage)?;
+            let distances = gpu.filled("distances", &met.words, storage)?;
+            with_obstacles = Some(with([&obstacles, &contacts, &distances, &sums]));
+        }
         let (mut table, mut with_pairs) = (None, None);
         if let Some(AtRest(words)) = at_rest {
             let places = gpu.filled("places at rest", words, storage)?;

@@ -106,7 +106,6 @@ impl IbdsClothGpu {
         // Of lengths, rates and struts the last part counts, of distances from obstacles and each other all do.
         commands.clear_buffer(&self.memory.flags, u64::from(flag::LENGTHS) * 4, Some(u64::from(flag::OF_PART) * 4));
         self.find(&mut commands, part, KEEP_OUT);
-        self.insert(&mut commands, part, MEASURE);
         self.find(&mut commands, part, MEASURE);
         let mut stage = self.stage(&mut commands, part);
         stage.with_pairs(close_pairs, 0, n);
@@ -153,7 +152,6 @@ impl IbdsClothGpu {
         let Kernels { sweep_lengths, sweep_path_lengths, sweep_contact_lengths, .. } = &gpu.kernels;
         let Kernels { sweep_pair_lengths, apply_pair_lengths, .. } = &gpu.kernels;
         for round in 0..ROUNDS {
-            self.insert(&mut commands, part, round);
             self.find(&mut commands, part, round);
             let of = Loop {
                 sweep: if self.parameters.solver == Solver::Links { sweep_lengths } else { sweep_path_lengths },
@@ -199,8 +197,7 @@ impl IbdsClothGpu {
     }
 
     /// Sweeps until one corrects nothing, or as often as may be. Flags are looked at after as many as it took last time, or never: sweeps
-    /// that are too many do nothing. Whether more is met then than there are contacts
-    /// for; not in real time, nor in the loop of velocities.
+    /// that are too many do nothing. Whether more is met then than there are contacts for; not in real time, nor in the loop of velocities.
     fn repeat(
         &mut self,
         mut commands: CommandEncoder,
@@ -210,7 +207,7 @@ impl IbdsClothGpu {
         let gpu = self.gpu.clone();
         let looks = of.round.map_or(0, |round| round as usize + 1);
         let (mut done, mut count, mut has_more) = (0, self.looks[looks], false);
-        let (meets_obstacles, meets_itself) = (self.obstacles() > 0, self.memory.with_pairs.is_some());
+        let (meets_obstacles, meets_itself) = (self.memory.with_obstacles.is_some(), self.memory.with_pairs.is_some());
         let stages = self.memory.links.len() as u32 + u32::from(meets_obstacles) + 2 * u32::from(meets_itself);
         let looks_for_more = of.round.is_some() && (meets_obstacles || meets_itself);
         while done < self.parameters.max_iterations && stages > 0 {
@@ -238,7 +235,6 @@ impl IbdsClothGpu {
             }
             if looks_for_more {
                 commands.clear_buffer(&self.memory.flags, u64::from(flag::MORE) * 4, Some(4));
-                self.insert(&mut commands, of.part, LOOK);
                 self.find(&mut commands, of.part, LOOK);
             }
             let (Memory { flags, staging, .. }, size) = (&self.memory, u64::from(flag::ALL) * 4);
@@ -260,37 +256,25 @@ impl IbdsClothGpu {
         Ok((commands, has_more))
     }
 
-    /// Puts particles into the grid, by where they begin and where they are by now.
-    fn insert(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
-        let Some(table) = &self.memory.table else { return };
-        commands.clear_buffer(table, 0, None);
-        let Kernels { bound_ways, insert, .. } = &self.gpu.kernels;
-        let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
-        let mut stage = self.stage(commands, part);
-        stage.with_pairs(bound_ways, offset, n);
-        stage.with_pairs(insert, offset, n);
-    }
-
     /// Looks for contacts: in the first rounds to make them, of what is near or in the way and then of what is met all the same; [`LOOK`],
-    /// [`KEEP_OUT`], [`MEASURE`].
+    /// [`KEEP_OUT`], [`MEASURE`]. Pairs of particles are found in a grid, by where they begin and where they are by now.
     fn find(&self, commands: &mut CommandEncoder, part: u32, round: u32) {
-        let Kernels { find_contacts, find_pairs, .. } = &self.gpu.kernels;
+        let Kernels { bound_ways, insert, find_pairs, find_contacts, .. } = &self.gpu.kernels;
         let (n, offset) = (self.net.masses().len() as u32, self.memory.range_of_contacts(round));
+        // Obstacles have the last word.
+        let of_pairs = self.memory.table.as_ref().filter(|_| round != KEEP_OUT);
+        if let Some(table) = of_pairs {
+            commands.clear_buffer(table, 0, None);
+        }
         let mut stage = self.stage(commands, part);
-        if round != KEEP_OUT {
-            stage.with_pairs(find_pairs, offset, n);
+        if of_pairs.is_some() {
+            [bound_ways, insert, find_pairs].into_iter().for_each(|kernel| stage.with_pairs(kernel, offset, n));
         }
         stage.with_obstacles(find_contacts, offset, n);
     }
 
     fn stage<'a>(&'a self, commands: &'a mut CommandEncoder, part: u32) -> Stage<'a> {
-        let obstacles = self.obstacles();
-        Stage {
-            memory: &self.memory,
-            pass: commands.begin_compute_pass(&Default::default()),
-            part: ALIGNED * part,
-            obstacles,
-        }
+        Stage { memory: &self.memory, pass: commands.begin_compute_pass(&Default::default()), part: ALIGNED * part }
     }
 }
 
@@ -299,7 +283,6 @@ struct Stage<'a> {
     memory: &'a Memory,
     pass: ComputePass<'a>,
     part: u32,
-    obstacles: usize,
 }
 
 impl Stage<'_> {
@@ -310,8 +293,8 @@ impl Stage<'_> {
 
     /// The same with obstacles, where there can be some.
     fn with_obstacles(&mut self, kernel: &ComputePipeline, range: u32, threads: u32) {
-        if self.obstacles > 0 {
-            self.run_on(&self.memory.with_obstacles, kernel, range, threads);
+        if let Some(memory) = &self.memory.with_obstacles {
+            self.run_on(memory, kernel, range, threads);
         }
     }
 
