@@ -6,13 +6,11 @@
 use std::ops::Range;
 
 use nalgebra::{Matrix3, Vector3};
+use partita_elastic::{Fabric, Hinge, Tangent, Triangle, hinge};
 use rayon::prelude::*;
 
 use crate::{
-    Fabric,
     blocks::{Blocks, piece_size},
-    hinge::{self, Hinge},
-    membrane::{Tangent, Triangle},
     sheet::Sheet,
 };
 

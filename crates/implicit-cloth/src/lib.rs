@@ -12,8 +12,8 @@
 //! | `K Δẏ - f`     | `impulses` (\[PD97\] section 4.3)        | N s   |
 //!
 //! Cloth is cut from any triangle mesh (`cut.rs`), held by pins and hands (`pins.rs`), and has vertices and points within triangles
-//! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin (`membrane.rs`, `hinge.rs`,
-//! `assembly.rs`; each term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
+//! as handles (`points.rs`). A step linearises stretch, shear and bending around its begin ([`partita_elastic`], `assembly.rs`; each
+//! term is an [`Element`]), adds what the air does (`air.rs`), solves for the change of velocity with what pins
 //! and attachments give (`integrate.rs`, `solve.rs`) and what is near, as springs with friction (`links.rs`, `rounds.rs`), and hands the
 //! way to [`partita_contact`], which lets nothing pass through anything. What it took to hold and to stop the cloth is told to who holds
 //! and stops it, and whether anything gave energy is judged (`balance.rs`). Start at [`ImplicitCloth`], then `step.rs`.
@@ -47,15 +47,9 @@ mod blocks;
 mod cholesky;
 mod clock;
 mod cut;
-#[cfg(test)]
-mod definite;
-mod element;
-mod fabric;
-mod hinge;
 mod incomplete;
 mod integrate;
 mod links;
-mod membrane;
 mod multilevel;
 mod parameters;
 mod pins;
@@ -75,15 +69,13 @@ use std::{
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Obstacles, Vertices, begin_with};
 use partita_contact::{Contacts, Features};
+use partita_elastic::Cut;
+pub use partita_elastic::{Element, Fabric, Membrane};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
-use cut::Cut;
-pub use element::Element;
-pub use fabric::Fabric;
-pub use membrane::Membrane;
 pub use parameters::{Integrator, Parameters, Preconditioner};
 pub use partita_mesh::{Mesh, Side};
 use points::Place;
@@ -233,6 +225,11 @@ impl ImplicitCloth {
     /// Of stretch, shear and bending `[J]`.
     pub fn elastic_energy(&self) -> f64 {
         self.sheet.energy(&self.state.positions)
+    }
+
+    /// All terms of the elastic energy: each triangle, then each edge between two of them.
+    pub fn elements(&self) -> impl Iterator<Item = Element<'_>> {
+        self.sheet.elements()
     }
 
     /// The largest strain of warp or weft where they are longer than at rest [-].

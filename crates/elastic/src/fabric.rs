@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Membrane, membrane::Density};
 
-/// A material. Warp is the first direction in the plane, weft the second ([`crate::ImplicitCloth::with_warp`]).
+/// A material. Warp is the first direction in the plane, weft the second ([`crate::Cut`]).
 ///
 /// Presets are of the order of what the Kawabata evaluation system measures of such fabrics (S. Kawabata: The Standardization
 /// and Analysis of Hand Evaluation, 1980): weight and bending as they are, stretch as soft as cloth is where it is worn, at
@@ -150,7 +150,8 @@ impl Fabric {
         check_not_negative("fabric, friction [-]", self.friction)
     }
 
-    pub(crate) fn membrane_density(&self) -> Density {
+    /// The energy that resists stretch and shear.
+    pub fn membrane_density(&self) -> Density {
         let [warp, weft] = self.stretch;
         match self.membrane {
             Membrane::BaraffWitkin => Density::BaraffWitkin { warp, weft, shear: self.shear },

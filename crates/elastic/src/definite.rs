@@ -2,7 +2,7 @@
 
 use nalgebra::{Vector2, Vector3};
 
-use crate::membrane::{Density, Triangle};
+use crate::{Density, Triangle};
 
 type V3 = Vector3<f64>;
 

@@ -37,10 +37,14 @@ pub enum Membrane {
 
 /// A [`Membrane`] with its stiffnesses `[N/m]`.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Density {
+pub enum Density {
+    /// Of [`Membrane::BaraffWitkin`].
     BaraffWitkin {
+        /// k_u
         warp: f64,
+        /// k_v
         weft: f64,
+        /// k_s
         shear: f64,
     },
     /// S_uu = c0 E_uu + c1 E_vv, S_vv = c1 E_uu + c2 E_vv, S_uv = 2 c3 E_uv.
@@ -48,27 +52,30 @@ pub(crate) enum Density {
 }
 
 /// Steps in space along warp and weft.
-pub(crate) type Steps = [V3; 2];
+pub type Steps = [V3; 2];
 
 /// ∂²W/∂w_c ∂w_d for c, d of warp and weft.
-pub(crate) type Tangent = [[M3; 2]; 2];
+pub type Tangent = [[M3; 2]; 2];
 
 impl Density {
-    pub fn energy(&self, [u, v]: &Steps) -> f64 {
+    /// W, the energy per area `[J/m²]`.
+    pub fn energy(&self, steps: &Steps) -> f64 {
+        let [u, v] = steps;
         match *self {
             Self::BaraffWitkin { warp, weft, shear } => {
                 let square = |x: f64| x * x;
                 0.5 * (warp * square(u.norm() - 1.0) + weft * square(v.norm() - 1.0) + shear * square(u.dot(v)))
             }
             Self::StVenantKirchhoff([c0, c1, c2, c3]) => {
-                let [uu, vv, uv] = green([u, v]);
+                let [uu, vv, uv] = green(steps);
                 0.5 * (c0 * uu * uu + 2.0 * c1 * uu * vv + c2 * vv * vv) + 2.0 * c3 * uv * uv
             }
         }
     }
 
     /// ∂W/∂w_u and ∂W/∂w_v.
-    pub fn stress(&self, [u, v]: &Steps) -> Steps {
+    pub fn stress(&self, steps: &Steps) -> Steps {
+        let [u, v] = steps;
         match *self {
             Self::BaraffWitkin { warp, weft, shear } => {
                 let sheared = shear * u.dot(v);
@@ -76,13 +83,15 @@ impl Density {
                 [along(warp, u) + sheared * v, along(weft, v) + sheared * u]
             }
             Self::StVenantKirchhoff(c) => {
-                let [uu, vv, uv] = second_piola_kirchhoff(&c, [u, v]);
+                let [uu, vv, uv] = second_piola_kirchhoff(&c, green(steps));
                 [uu * u + uv * v, uv * u + vv * v]
             }
         }
     }
 
-    pub fn tangent(&self, [u, v]: &Steps, definite: bool) -> Tangent {
+    /// ∂²W/∂w_c ∂w_d, or what of it is positive definite.
+    pub fn tangent(&self, steps: &Steps, definite: bool) -> Tangent {
+        let [u, v] = steps;
         match *self {
             Self::BaraffWitkin { warp, weft, shear } => {
                 let along = |k: f64, w: &V3| {
@@ -101,7 +110,7 @@ impl Density {
                 ]
             }
             Self::StVenantKirchhoff(c) => {
-                let [uu, vv, uv] = second_piola_kirchhoff(&c, [u, v]);
+                let [uu, vv, uv] = second_piola_kirchhoff(&c, green(steps));
                 let stress = Matrix2::new(uu, uv, uv, vv);
                 // Where it is under pressure, stress makes it indefinite.
                 let stress = if definite { positive(stress) } else { stress };
@@ -136,7 +145,8 @@ impl Density {
 
 /// One triangle at rest.
 #[derive(Clone, Debug)]
-pub(crate) struct Triangle {
+pub struct Triangle {
+    /// Its corners.
     pub vertices: [u32; 3],
     /// At rest `[m²]`.
     pub area: f64,
@@ -155,6 +165,7 @@ impl Triangle {
         Self { vertices, area: 0.5 * twice.abs(), steps: [with_first(u), with_first(v)] }
     }
 
+    /// Its steps with vertices at `x` `[m]`; of velocities, how fast they change.
     pub fn steps_of(&self, x: &[V3]) -> Steps {
         let [a, b, c] = self.vertices.map(|v| &x[v as usize]);
         self.steps.map(|[i, j, k]| i * a + j * b + k * c)
@@ -192,12 +203,12 @@ fn direction(w: &V3) -> V3 {
 }
 
 /// Green's strain: along warp, along weft, between them.
-fn green([u, v]: [&V3; 2]) -> [f64; 3] {
+pub fn green([u, v]: &Steps) -> [f64; 3] {
     [0.5 * (u.norm_squared() - 1.0), 0.5 * (v.norm_squared() - 1.0), 0.5 * u.dot(v)]
 }
 
-fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], steps: [&V3; 2]) -> [f64; 3] {
-    let [uu, vv, uv] = green(steps);
+/// The second Piola-Kirchhoff stress that Green's strain makes, in the same order `[N/m]` (\[TPS08\] section 3).
+pub fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], [uu, vv, uv]: [f64; 3]) -> [f64; 3] {
     [c0 * uu + c1 * vv, c1 * uu + c2 * vv, 2.0 * c3 * uv]
 }
 

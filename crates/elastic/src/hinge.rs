@@ -29,7 +29,7 @@ type M3 = Matrix3<f64>;
 
 /// Two triangles that bend.
 #[derive(Clone, Debug)]
-pub(crate) struct Hinge {
+pub struct Hinge {
     /// Ends of the edge, then the corners opposite on its left and right.
     pub vertices: [u32; 4],
     /// At rest `[rad]`.
@@ -39,6 +39,7 @@ pub(crate) struct Hinge {
 }
 
 impl Hinge {
+    /// Of its vertices `[m]`.
     pub fn positions(&self, x: &[V3]) -> [V3; 4] {
         self.vertices.map(|v| x[v as usize])
     }
@@ -49,6 +50,7 @@ impl Hinge {
         more - std::f64::consts::TAU * (more / std::f64::consts::TAU).round()
     }
 
+    /// `[J]`
     pub fn energy(&self, x: &[V3; 4]) -> f64 {
         0.5 * self.stiffness * self.bent(x).powi(2)
     }
@@ -56,14 +58,14 @@ impl Hinge {
 
 /// Between the normals `[rad]`, above 0 where the left normal points to the right triangle's far side: as the edge of a valley
 /// seen from outside is below 0.
-pub(crate) fn angle([a, b, c, d]: &[V3; 4]) -> f64 {
+pub fn angle([a, b, c, d]: &[V3; 4]) -> f64 {
     let edge = b - a;
     let (left, right) = (edge.cross(&(c - a)), (d - a).cross(&edge));
     left.cross(&right).dot(&edge).atan2(left.dot(&right) * edge.norm())
 }
 
 /// ∂θ/∂x of the four vertices `[rad/m]`; none if a triangle has no area.
-pub(crate) fn gradient(x: &[V3; 4]) -> Option<[V3; 4]> {
+pub fn gradient(x: &[V3; 4]) -> Option<[V3; 4]> {
     let [a, b, c, d] = x;
     let edge = b - a;
     let (left, right) = (edge.cross(&(c - a)), (d - a).cross(&edge));
@@ -75,7 +77,7 @@ pub(crate) fn gradient(x: &[V3; 4]) -> Option<[V3; 4]> {
 }
 
 /// ∂²θ/∂x_i ∂x_j `[rad/m²]`, for triangles with area.
-pub(crate) fn hessian([a, b, c, d]: &[V3; 4]) -> [[M3; 4]; 4] {
+pub fn hessian([a, b, c, d]: &[V3; 4]) -> [[M3; 4]; 4] {
     let edge = b - a;
     let length = edge.norm();
     let along = edge.transpose() / length;

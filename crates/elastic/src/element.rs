@@ -3,7 +3,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ImplicitCloth,
+    Sheet,
     hinge::{self, Hinge},
     membrane::{Density, Triangle},
 };
@@ -69,11 +69,11 @@ impl Element<'_> {
     }
 }
 
-impl ImplicitCloth {
+impl Sheet {
     /// All terms of the elastic energy: each triangle, then each edge between two of them.
     pub fn elements(&self) -> impl Iterator<Item = Element<'_>> {
-        let (triangles, density) = (self.sheet.triangles.iter(), &self.sheet.density);
+        let (triangles, density) = (self.triangles.iter(), &self.density);
         let in_plane = triangles.map(move |triangle| Element(Term::InPlane(triangle, density)));
-        in_plane.chain(self.sheet.hinges.iter().map(|hinge| Element(Term::Bending(hinge))))
+        in_plane.chain(self.hinges.iter().map(|hinge| Element(Term::Bending(hinge))))
     }
 }
