@@ -274,7 +274,7 @@ fn normalized(v: [f64; 3]) -> [f64; 3] {
     v.map(|c| c / length)
 }
 
-fn check_size(name: &'static str, value: f64) -> Result<(), MeshError> {
+pub(crate) fn check_size(name: &'static str, value: f64) -> Result<(), MeshError> {
     if value > 0.0 && value <= LARGEST { Ok(()) } else { Err(MeshError::Size { name, value }) }
 }
 

@@ -41,6 +41,7 @@ mod obj;
 mod repair;
 mod shells;
 mod topology;
+mod unstructured;
 
 pub use error::MeshError;
 pub use generators::Side;
