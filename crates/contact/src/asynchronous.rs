@@ -8,7 +8,11 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Report, State, Step, broad::Pair, ccd::impact_from, contacts::PARTING, distance::nearest,
+    ContactError, Contacts, Report, State, Step,
+    broad::{Bounds, Pair},
+    ccd::impact_from,
+    contacts::PARTING,
+    distance::nearest,
     repel::asked,
 };
 
@@ -26,26 +30,50 @@ impl Contacts {
         state.check(self)?;
         self.start(step, end);
         self.place(step.paths, [0.0, 1.0], step.dt);
-        self.search(true)?;
+        self.search_if_needed()?;
         let mut state = state.clone();
         self.meet_the_new(&mut state, step.begin, step.paths);
         self.find_crossings(&mut state, &mut Report::default());
-        let mut pairs = std::mem::take(&mut self.work.pairs);
-        pairs.retain(|pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair));
-        self.work.pairs = pairs;
+        let mut due = std::mem::take(&mut self.work.due);
+        due.clear();
+        // Boxes that were made for more than one search find more pairs, which is not to be told.
+        let may_meet = |pair: &&Pair| {
+            let (one, other) = pair.vertices.split_at(pair.kind.split());
+            self.bounds(one).meets(&self.bounds(other))
+        };
+        let own = |pair: &&Pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair);
+        due.extend(self.work.pairs.iter().filter(may_meet).filter(own));
+        self.work.due = due;
         Ok(())
     }
 
     /// Of the last [`Contacts::find_pairs`]. Obstacles' vertices are numbered on from the surface's, see
     /// [`Contacts::vertices`].
     pub fn pairs(&self) -> &[Pair] {
-        &self.work.pairs
+        &self.work.due
+    }
+
+    /// Around the ways of vertices, as far as contacts reach.
+    fn bounds(&self, vertices: &[u32]) -> Bounds {
+        let of = |&v: &u32| Bounds::swept(&self.work.x[v as usize], &self.work.u[v as usize], self.reach(v as usize));
+        let first = of(&vertices[0]);
+        vertices[1..].iter().fold(first, |all, v| all.join(&of(v)))
     }
 
     /// Of the last [`Contacts::find_pairs`]: where each vertex, obstacles' after the surface's, was at the begin, and its way
     /// `[m]`.
     pub fn vertices(&self) -> (&[V3], &[V3]) {
         (&self.work.x, &self.work.u)
+    }
+
+    /// Of a pair of the last [`Contacts::find_pairs`]: whether it is nearer than its thickness at the begin, or would be met on the way
+    /// (\[TPS08\] section 4, continuous geometric culling).
+    pub fn would_meet(&self, pair: &Pair) -> bool {
+        let meeting = self.meeting(self.obstacle(pair));
+        let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
+        let begin = nearest(pair.kind, &x);
+        let kept = meeting.radius + meeting.thickness;
+        begin.distance() < kept || impact_from(pair.kind, &x, &u, begin, kept, 0.1 * kept).is_some()
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`

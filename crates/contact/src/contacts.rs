@@ -135,6 +135,8 @@ pub(crate) struct Work {
     pub searched: Vec<V3>,
     pub reused: u32,
     pub pairs: Vec<Pair>,
+    /// Of these, what an asynchronous simulator has to look after.
+    pub due: Vec<Pair>,
     /// Of each pair: its nearest points at the begin, and the impact found last.
     pub nearest: Vec<Nearest>,
     pub impacts: Vec<Option<Impact>>,

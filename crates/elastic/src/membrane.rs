@@ -165,6 +165,15 @@ impl Triangle {
         Self { vertices, area: 0.5 * twice.abs(), steps: [with_first(u), with_first(v)] }
     }
 
+    /// Lengths of its sides at rest `[m]`, from a corner to the next.
+    pub fn sides(&self) -> [f64; 3] {
+        // The inverse of what makes steps of sides makes sides of steps.
+        let [[_, a, b], [_, c, d]] = self.steps;
+        let inverse = 1.0 / (a * d - b * c);
+        let (p, q) = (inverse * Vector2::new(d, -b), inverse * Vector2::new(-c, a));
+        [p.norm(), (q - p).norm(), q.norm()]
+    }
+
     /// Its steps with vertices at `x` `[m]`; of velocities, how fast they change.
     pub fn steps_of(&self, x: &[V3]) -> Steps {
         let [a, b, c] = self.vertices.map(|v| &x[v as usize]);

@@ -1,0 +1,147 @@
+//! What an element does when it is due (\[TPS08\] algorithm 1, lines 9 to 15).
+//!
+//! Its vertices come to its time, then its forces act as one impulse for the time since its last event, then viscosity, then limits.
+//!
+//! Viscous stress is τ C:Ė with the strain rate Ė (\[TPS08\] section 3), the mean since the last event: stress is C:(E + τ (E - E')/Δt), with E'
+//! at that event, and so is zero where nothing moves, whatever the impulses between events that keep it there. The same of bending.
+
+use nalgebra::Vector3;
+use partita_elastic::{Density, green, second_piola_kirchhoff};
+
+use crate::{
+    elements::{Elements, Fold, Patch, normal},
+    flight::Flights,
+    fold::fold,
+    state::Strains,
+};
+
+type V3 = Vector3<f64>;
+
+impl Elements {
+    /// An event of an element at a time, whose forces act for so long `[s]`.
+    #[inline(always)]
+    pub fn act(&self, element: usize, time: f64, span: f64, last: Option<&mut Strains>, flights: &mut Flights<'_>) {
+        let Some(patch) = self.patches.get(element) else {
+            let Fold { vertices, stiffness, sine } = &self.folds[element - self.patches.len()];
+            let all = vertices.map(|v| v as usize);
+            all.iter().for_each(|&k| flights.reach(k, time));
+            self.bend(all, *stiffness, *sine, span, last, flights);
+            return;
+        };
+        patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
+        for k in 0..3 {
+            if patch.stiffness[k] != 0.0 {
+                flights.reach(patch.beyond[k] as usize, time);
+            }
+        }
+        self.pull(patch, span, last, flights);
+    }
+
+    /// One event of all, with all vertices at one time.
+    pub fn act_all(&self, span: f64, strains: &mut [Strains], flights: &mut Flights<'_>) {
+        let mut strains = strains.iter_mut();
+        self.patches.iter().for_each(|patch| self.pull(patch, span, strains.next(), flights));
+        for Fold { vertices, stiffness, sine } in &self.folds {
+            self.bend(vertices.map(|v| v as usize), *stiffness, *sine, span, strains.next(), flights);
+        }
+    }
+
+    /// Impulses of a triangle and its hinges, with all vertices at one time.
+    #[inline(always)]
+    fn pull(&self, patch: &Patch, span: f64, mut last: Option<&mut Strains>, flights: &mut Flights<'_>) {
+        let at = patch.vertices.map(|v| flights.nodes[v as usize].x);
+        let [flow, bend_flow] = self.damping.map(|tau| tau / span);
+        let strains = last.as_deref_mut().map(|last| (&mut last.membrane, flow));
+        let mut impulses = patch.membrane(&self.law, &at, strains).map(|force| span * force);
+        let left = normal(&at);
+        for k in 0..3 {
+            if patch.stiffness[k] == 0.0 {
+                continue;
+            }
+            let (i, j, l) = (k, (k + 1) % 3, (k + 2) % 3);
+            let beyond = patch.beyond[k] as usize;
+            let known = fold([&at[i], &at[j], &at[l], &flights.nodes[beyond].x], &left);
+            let Some((sine, gradient)) = known else { continue };
+            let mut bent = sine - patch.sines[k];
+            if let Some(last) = &mut last {
+                bent += bend_flow * (sine - std::mem::replace(&mut last.sines[k], sine));
+            }
+            let moment = -2.0 * span * patch.stiffness[k] * bent;
+            impulses[i] += moment * gradient[0];
+            impulses[j] += moment * gradient[1];
+            impulses[l] += moment * gradient[2];
+            flights.push(beyond, moment * gradient[3]);
+        }
+        for (v, impulse) in patch.vertices.iter().zip(impulses) {
+            flights.push(*v as usize, impulse);
+        }
+    }
+
+    /// Impulses of a hinge, with all vertices at one time.
+    fn bend(
+        &self,
+        vertices: [usize; 4],
+        stiffness: f64,
+        rest: f64,
+        span: f64,
+        last: Option<&mut Strains>,
+        flights: &mut Flights<'_>,
+    ) {
+        let [a, b, c, d] = vertices.map(|k| flights.nodes[k].x);
+        let Some((sine, gradient)) = fold([&a, &b, &c, &d], &normal(&[a, b, c])) else { return };
+        let mut bent = sine - rest;
+        if let Some(last) = last {
+            bent += self.damping[1] / span * (sine - std::mem::replace(&mut last.sines[0], sine));
+        }
+        vertices.iter().zip(gradient).for_each(|(&k, g)| flights.push(k, -2.0 * span * stiffness * bent * g));
+    }
+
+    /// Strains with vertices at such places, as viscosity has them.
+    pub fn strains(&self, x: impl Fn(u32) -> V3) -> Vec<Strains> {
+        // By the very arithmetic of an event.
+        let sine = |vertices: [u32; 4], left: &V3| {
+            let [a, b, c, d] = vertices.map(&x);
+            fold([&a, &b, &c, &d], left).map_or(0.0, |(sine, _)| sine)
+        };
+        let of_patch = |patch: &Patch| {
+            let at = patch.vertices.map(&x);
+            let [i, j, k] = patch.vertices;
+            let sides = [[i, j, k, patch.beyond[0]], [j, k, i, patch.beyond[1]], [k, i, j, patch.beyond[2]]];
+            let left = normal(&at);
+            Strains { membrane: green(&patch.steps_of(&at)), sines: sides.map(|side| sine(side, &left)) }
+        };
+        let of_fold = |fold: &Fold| {
+            let [a, b, c, _] = fold.vertices.map(&x);
+            Strains { membrane: [0.0; 3], sines: [sine(fold.vertices, &normal(&[a, b, c])), 0.0, 0.0] }
+        };
+        self.patches.iter().map(of_patch).chain(self.folds.iter().map(of_fold)).collect()
+    }
+}
+
+impl Patch {
+    /// -∂/∂x of its membrane energy for its corners, and viscosity if there are strains at the last event and a time over the span `[N]`.
+    #[inline(always)]
+    fn membrane(&self, law: &Density, at: &[V3; 3], last: Option<(&mut [f64; 3], f64)>) -> [V3; 3] {
+        let steps = self.steps_of(at);
+        let (c, elastic) = match law {
+            Density::StVenantKirchhoff(c) => (*c, 1.0),
+            Density::BaraffWitkin { warp, weft, shear } => ([*warp, 0.0, *weft, *shear], 0.0),
+        };
+        let now = green(&steps);
+        let mut strain: [f64; 3] = std::array::from_fn(|k| elastic * (now[k] - self.rest[k]));
+        if let Some((last, flow)) = last {
+            strain = std::array::from_fn(|k| strain[k] + flow * (now[k] - last[k]));
+            *last = now;
+        }
+        let [uu, vv, uv] = second_piola_kirchhoff(&c, strain);
+        let [mut along_u, mut along_v] = [uu * steps[0] + uv * steps[1], uv * steps[0] + vv * steps[1]];
+        if elastic == 0.0 {
+            let [u, v] = law.stress(&steps);
+            (along_u, along_v) = (along_u + u, along_v + v);
+        }
+        let [[ub, uc], [vb, vc]] = self.steps;
+        let b = -self.area * (ub * along_u + vb * along_v);
+        let c = -self.area * (uc * along_u + vc * along_v);
+        [-(b + c), b, c]
+    }
+}

@@ -1,0 +1,451 @@
+//! Asynchronous cloth: explicit variational integration in which every element has its own clock.
+//!
+//! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008.
+//!
+//! | paper           | here                                            | unit |
+//! |-----------------|-------------------------------------------------|------|
+//! | `t_e`, `Δt_e`   | `next`, `span` of an element's clock            | s    |
+//! | `t_j`           | `time` of a vertex, from which it flies freely  | s    |
+//! | `α`             | `courant`                                       | -    |
+//! | `ε_c`, `ε_n`    | `strain` of an edge, and `next` event's         | -    |
+//! | `Δt_c`          | `contact_interval`                              | s    |
+//!
+//! Events come in order of time (`queue.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
+//! element's forces give over the time since its last event (`elements.rs`, `event.rs`, `fold.rs`), holds back edges that grow too long
+//! (`limits.rs`), and keeps apart what would meet before its next (`meet.rs`). Energy is neither lost nor gained but by rounding, viscosity, limits and
+//! contacts. Start at [`AviCloth`], then `step.rs`.
+//!
+//! # What to know
+//!
+//! - A step of the simulator may be as long as a frame: elements take theirs within it, and end at different times before its end. What is
+//!   read is where vertices would be at the end, flying on, which changes nothing.
+//! - Cost goes with stiffness: a step is about the time in which a wave crosses half an element. Soft cloth with a [`Limit`] behaves like
+//!   stiff cloth at several times less.
+//! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
+//! - Viscosity costs: with τ of damping, spans are shorter than 1/(τ ω²), below that of waves, 2/ω, as soon as τ ω is more than some.
+//!   Fabrics' 2 ms, which an implicit method damps with at no cost, are much for cells of a centimetre; 0, or less, is what suits here.
+//! - Differs from the paper: hinges push all of their four vertices, half of each with either of its triangles, which keeps momenta; and
+//!   what is at its limits is held back with all that moves it, not with its own events alone.
+
+mod elements;
+mod event;
+mod flight;
+mod fold;
+mod limits;
+mod meet;
+mod parameters;
+mod queue;
+mod state;
+mod step;
+
+use std::{
+    any::Any,
+    sync::{Arc, OnceLock},
+};
+
+use nalgebra::Vector3;
+use partita_cloth::{Holds, Obstacles, begin_with, may_hold, not_started};
+use partita_contact::{Contacts, Features};
+use partita_elastic::{Cut, Sheet};
+pub use partita_elastic::{Fabric, Membrane};
+pub use partita_mesh::{Mesh, Side};
+use partita_simulator::{
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, Wrench, check_guides,
+};
+
+use elements::Elements;
+use meet::Owners;
+pub use parameters::{Bending, Integrator, Limit, Parameters};
+use state::{Clock, Node, State};
+use step::Work;
+
+type V3 = Vector3<f64>;
+
+/// Cloth: a sheet, or several that meet each other as islands of one mesh.
+pub struct AviCloth {
+    name: String,
+    parameters: Parameters,
+    /// Topology, and where vertices are at first.
+    mesh: Mesh,
+    cut: Cut,
+    holds: Holds,
+    sheet: Sheet,
+    elements: Elements,
+    /// Of the elements' spans `[s]`.
+    shortest: f64,
+    owners: Owners,
+    table: HandleTable,
+    surfaces: Vec<Arc<Surface>>,
+    guides: Vec<Guide>,
+    state: State,
+    work: Work,
+    /// Whether events are written down.
+    records: bool,
+    /// Hash of what the state takes for granted, when it has been asked for.
+    identity: OnceLock<Identity>,
+}
+
+/// What the last step did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Events of elements; of the synchronous integrators, elements times steps.
+    pub events: u64,
+    /// Edges that were held back by [`Limit`], each in an event.
+    pub limited: u64,
+    /// Events after which an element's next came earlier than usual.
+    pub early: u64,
+    /// Pairs of features that might meet in an interval, and of these, pairs that were culled.
+    pub found: usize,
+    /// See `found`.
+    pub culled: usize,
+    /// Pairs that got impulses with an event.
+    pub handled: usize,
+    /// Impacts that were left to the last stage.
+    pub missed: usize,
+}
+
+impl AviCloth {
+    /// Cloth that has the shape of `mesh` at rest and at first, its warp along x as far as that lies in a triangle's plane.
+    ///
+    /// # Errors
+    /// A field of the fabric is out of range, a triangle has hardly any area, or a vertex so little mass that it cannot be divided by.
+    pub fn new(name: &str, mesh: Mesh, fabric: Fabric) -> Result<Self, SimulatorError> {
+        Self::with_parameters(name, mesh, Parameters { fabric, ..Parameters::default() })
+    }
+
+    /// As [`AviCloth::new`], with all parameters.
+    ///
+    /// # Errors
+    /// A parameter is wrong, or as of [`AviCloth::new`].
+    pub fn with_parameters(name: &str, mesh: Mesh, parameters: Parameters) -> Result<Self, SimulatorError> {
+        parameters.check()?;
+        let cut = Cut::as_mesh();
+        let sheet = Sheet::new(&mesh, &parameters.fabric, &cut)?;
+        let n = mesh.vertices().len();
+        let mut table = HandleTable::new("avi-cloth", name);
+        let owner = table.add("vertices", Kind::Point, n as u32)?.owner;
+        let surface = Surface {
+            name: name.into(),
+            carrier: Carrier::Points((0..n as u32).map(|index| HandleId { owner, index }).collect()),
+            vertices: mesh.positions(),
+            triangles: mesh.triangles().to_vec(),
+            lines: vec![],
+            two_sided: !mesh.is_closed(),
+            primitive: None,
+            friction: parameters.fabric.friction,
+            restitution: 0.0,
+            thickness: 0.5 * parameters.fabric.thickness,
+        };
+        let elements = Elements::new(&mesh, &sheet, &cut, &parameters);
+        // Without zeros below 0, which a flight of no length would change.
+        let at_rest = |x: &V3| Node { x: x.add_scalar(0.0), time: 0.0, v: V3::zeros(), w: 0.0 };
+        let state = State { nodes: mesh.vertices().iter().map(at_rest).collect(), ..State::default() };
+        let mut cloth = Self {
+            name: name.into(),
+            owners: Owners::new(&mesh),
+            shortest: 0.0,
+            parameters,
+            mesh,
+            cut,
+            holds: Holds::default(),
+            sheet,
+            elements,
+            table,
+            surfaces: vec![Arc::new(surface)],
+            guides: vec![],
+            state,
+            work: Work::default(),
+            records: false,
+            identity: OnceLock::new(),
+        };
+        cloth.set_clocks();
+        Ok(cloth)
+    }
+
+    /// Begins with vertices elsewhere than at rest `[m]`.
+    ///
+    /// # Errors
+    /// There are more or fewer than vertices, a number is not finite, or there was a step.
+    pub fn with_positions(mut self, positions: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        let places = begin_with("positions [m]", positions, self.sheet.masses.len(), self.state.time)?;
+        self.state.nodes.iter_mut().zip(&places).for_each(|(node, x)| node.x = x.add_scalar(0.0));
+        self.holds.take_hold(&places)?;
+        Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
+        self.set_strains();
+        self.identity = OnceLock::new();
+        Ok(self)
+    }
+
+    /// Begins with velocities `[m/s]`.
+    ///
+    /// # Errors
+    /// As [`AviCloth::with_positions`].
+    pub fn with_velocities(mut self, velocities: &[[f64; 3]]) -> Result<Self, SimulatorError> {
+        let given = begin_with("velocities [m/s]", velocities, self.sheet.masses.len(), self.state.time)?;
+        self.state.nodes.iter_mut().zip(given).for_each(|(node, v)| node.v = v);
+        Ok(self)
+    }
+
+    /// Gives each element its span, in place of the Courant estimate `[s]`: triangles in order of the mesh, then hinges where these have
+    /// clocks ([`Bending::Hinges`]).
+    ///
+    /// # Errors
+    /// There are more or fewer than elements, one is not above 0 and finite, or there was a step.
+    pub fn with_spans(mut self, spans: &[f64]) -> Result<Self, SimulatorError> {
+        not_started("spans", self.state.time)?;
+        let elements = self.elements.spans.len();
+        if spans.len() != elements {
+            return Err(SimulatorError::refused("spans", spans.len(), format!("one for each of {elements} elements")));
+        }
+        if let Some(k) = spans.iter().position(|span| !(*span > 0.0 && span.is_finite())) {
+            return Err(SimulatorError::refused(format!("span [s] of element {k}"), spans[k], "above 0 and finite"));
+        }
+        self.elements.spans = spans.to_vec();
+        self.set_clocks();
+        Ok(self)
+    }
+
+    /// Elements as the parameters want them.
+    fn lay_out(&mut self) {
+        self.elements = Elements::new(&self.mesh, &self.sheet, &self.cut, &self.parameters);
+        self.set_clocks();
+    }
+
+    /// What viscosity goes on from.
+    fn set_strains(&mut self) {
+        let nodes = &self.state.nodes;
+        let viscous = self.elements.damping.iter().any(|tau| *tau > 0.0);
+        self.state.strains = if viscous { self.elements.strains(|v| nodes[v as usize].x) } else { vec![] };
+    }
+
+    /// All begin together.
+    fn set_clocks(&mut self) {
+        self.shortest = self.elements.shortest();
+        self.state.clocks.clear();
+        self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock { next: span, span, taut: false }));
+        self.set_strains();
+        self.identity = OnceLock::new();
+    }
+
+    /// Holds vertices where they are. What is held cannot be attached.
+    ///
+    /// # Errors
+    /// Names one that does not exist or that a hand holds, or says that there are guides or there was a step.
+    pub fn pin(&mut self, vertices: &[u32]) -> Result<(), SimulatorError> {
+        may_hold(self.state.time, &self.guides)?;
+        self.holds.pin(vertices, self.sheet.masses.len())?;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Holds vertices by a hand: a frame with position, orientation, velocity and spin `[rad/s]` at time t `[s]` as `script(t)` says,
+    /// which have to fit each other. They are fixed in it at the places where they are at time 0, end each step with exactly its position
+    /// and velocity, and go along a cubic in between. What a script has to be is told by [`Holds::pin_along`].
+    ///
+    /// # Errors
+    /// As [`Holds::pin_along`], or says that there are guides or there was a step.
+    pub fn pin_along(
+        &mut self,
+        name: &str,
+        vertices: &[u32],
+        script: impl Fn(f64) -> HandleState + Send + Sync + 'static,
+    ) -> Result<(), SimulatorError> {
+        may_hold(self.state.time, &self.guides)?;
+        self.holds.pin_along(name, vertices, &self.positions(), script)?;
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Writes down the events of each step from now on, for [`AviCloth::events`]. Changes no result.
+    pub fn record_events(&mut self) {
+        self.records = true;
+    }
+
+    /// When which element had an event in the last step, in their order `[s]`.
+    pub fn events(&self) -> &[(f64, u32)] {
+        &self.work.events
+    }
+
+    /// What the last step did.
+    pub fn counts(&self) -> Counts {
+        self.work.counts
+    }
+
+    /// Usual time from event to event, one an element `[s]`.
+    pub fn spans(&self) -> &[f64] {
+        &self.elements.spans
+    }
+
+    /// The vertices' own times, none of which is after that of the simulator `[s]`.
+    pub fn vertex_times(&self) -> impl Iterator<Item = f64> + '_ {
+        self.state.nodes.iter().map(|node| node.time)
+    }
+
+    /// Handle of a vertex. If there is no such vertex, whoever uses the handle says so.
+    pub fn vertex(&self, number: u32) -> HandleId {
+        self.table.handle(number)
+    }
+
+    /// Handles of vertices.
+    pub fn vertices(&self, numbers: &[u32]) -> Vec<HandleId> {
+        numbers.iter().map(|&number| self.vertex(number)).collect()
+    }
+
+    /// Positions now `[m]`, one a vertex: copies that flew on to the simulator's time.
+    pub fn positions(&self) -> Vec<V3> {
+        self.now().map(|(x, _)| x).collect()
+    }
+
+    /// Velocities now `[m/s]`, as [`AviCloth::positions`].
+    pub fn velocities(&self) -> Vec<V3> {
+        self.now().map(|(_, v)| v).collect()
+    }
+
+    /// What is held is always at the simulator's time.
+    fn now(&self) -> impl Iterator<Item = (V3, V3)> + '_ {
+        let gravity = V3::from(self.parameters.gravity);
+        self.state.nodes.iter().map(move |node| node.at(self.state.time, gravity))
+    }
+
+    /// Masses `[kg]`, one a vertex.
+    pub fn masses(&self) -> &[f64] {
+        &self.sheet.masses
+    }
+
+    /// All parameters.
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// Of stretch, shear and bending `[J]`.
+    pub fn elastic_energy(&self) -> f64 {
+        let x = self.positions();
+        self.elements.energy(|v| x[v as usize])
+    }
+
+    /// The largest strain of an edge, below 0 where all are shorter than at rest [-].
+    pub fn stretch(&self) -> f64 {
+        self.strains().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// Strains of the sides of each triangle, those within the sheet twice [-].
+    pub fn strains(&self) -> impl Iterator<Item = f64> {
+        let x = self.positions();
+        self.elements.patches.iter().flat_map(move |patch| {
+            let at = patch.vertices.map(|v| x[v as usize]);
+            std::array::from_fn::<f64, 3, _>(|k| (at[(k + 1) % 3] - at[k]).norm() / patch.lengths[k] - 1.0)
+        })
+    }
+
+    fn of(&self) -> Identity {
+        *self.identity.get_or_init(|| {
+            let mesh = (self.mesh.positions(), self.mesh.triangles(), &self.cut);
+            let handles = (&self.table, &self.guides, &self.elements.spans);
+            Identity::new(&self.table, &(&self.parameters, mesh, &self.holds, handles))
+        })
+    }
+
+    /// Of what is there to meet, if there is something and it is not known yet.
+    fn prepare_contacts(&mut self) -> Result<(), SimulatorError> {
+        let Parameters { self_contact, fabric: Fabric { thickness, friction, .. }, .. } = self.parameters;
+        let (own, obstacles) = Obstacles::new(&self.guides);
+        if self.work.contacts.is_some() || (obstacles.is_empty() && !self_contact) {
+            return Ok(());
+        }
+        let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
+        let features = Features::new(self.mesh.vertices().len(), self.mesh.triangles(), &[]).map_err(refused)?;
+        let parameters =
+            partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
+        self.work.contacts = Some(Contacts::new(features, parameters, obstacles).map_err(refused)?);
+        self.work.obstacles = own;
+        Ok(())
+    }
+}
+
+impl Simulator for AviCloth {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    fn handles(&self) -> &HandleTable {
+        &self.table
+    }
+
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        let gravity = V3::from(self.parameters.gravity);
+        self.table.read_with(handles, out, |k| {
+            let (x, v) = self.state.nodes[k].at(self.state.time, gravity);
+            HandleState::point(x, v)
+        })
+    }
+
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        &self.surfaces
+    }
+
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.take_step(dt, inputs)
+    }
+
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        Snapshot::renew(reuse, self.of(), self.state.time, &self.state)
+    }
+
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.state.clone_from(to.get::<State>(self.of())?);
+        Ok(())
+    }
+
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        Snapshot::from_bytes::<State>(self.of(), bytes)
+    }
+
+    fn follows(&self) -> Follows {
+        Follows {
+            points: true,
+            frames: false,
+            rigid_surfaces: true,
+            deforming_surfaces: true,
+            lines: true,
+            tolerance: 0.0,
+        }
+    }
+
+    fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
+        check_guides(&self.table, self.follows(), &self.guides, &guides)?;
+        self.holds.check_attachments(&self.table, &guides)?;
+        let before = (std::mem::replace(&mut self.guides, guides), self.work.contacts.take());
+        if let Err(error) = self.prepare_contacts() {
+            (self.guides, self.work.contacts) = before;
+            return Err(error);
+        }
+        self.identity = OnceLock::new();
+        Ok(())
+    }
+
+    /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).
+    fn ledger(&self) -> Option<Ledger> {
+        let gravity = V3::from(self.parameters.gravity);
+        let (positions, velocities) = (self.positions(), self.velocities());
+        let State { time, nodes, external, .. } = &self.state;
+        // Gravity's moment on what flew on.
+        let flown = nodes.iter().zip(&positions).zip(&self.sheet.masses);
+        let moment: V3 = flown.map(|((node, x), m)| (0.5 * m * (time - node.time)) * (node.x + x)).sum();
+        let flown = Wrench { linear: [0.0; 3], angular: moment.cross(&gravity).into() };
+        let masses = &self.sheet.masses;
+        let vertices = partita_cloth::Vertices { positions: &positions, velocities: &velocities, masses };
+        let mut external = *external;
+        external += flown;
+        Some(vertices.ledger(self.parameters.gravity, self.elastic_energy(), external))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

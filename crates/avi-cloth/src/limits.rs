@@ -1,0 +1,187 @@
+//! Limits of strain and strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring model, 1995).
+//!
+//! With an event of its element a side that would be strained by more than ε_n at the next grows no faster than to there, by impulses at
+//! its ends, and one that is strained by more than ε_c is put back. In a corner by which all of a cloth hangs forces alone would stretch
+//! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
+//! triangles that are at their limits are *taut*, and are held back with every event that moves one of their corners, and with each other
+//! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
+
+use std::collections::VecDeque;
+
+use crate::{Limit, elements::Elements, flight::Flights, state::Clock};
+
+/// How many times earlier than usual an event may come.
+const EARLIEST: f64 = 16.0;
+
+/// Triangles that are held back with an event, at most.
+const MOST: u32 = 128;
+
+/// What is let be: strain that is too much, or would be by the next event [-].
+const SLACK: f64 = 1e-4;
+
+/// Who is taut, around each vertex, and whose turn it is.
+#[derive(Default)]
+pub(crate) struct Tension {
+    around: Vec<u32>,
+    queue: VecDeque<u32>,
+    queued: Vec<bool>,
+}
+
+/// What came of an event.
+#[derive(Default)]
+pub(crate) struct Held {
+    /// Until the element's next `[s]`.
+    pub span: f64,
+    /// Sides that were held back.
+    pub sides: u64,
+}
+
+impl Tension {
+    /// Counts who is taut.
+    pub fn start(&mut self, elements: &Elements, clocks: &[Clock], vertices: usize) {
+        self.around.clear();
+        self.around.resize(vertices, 0);
+        self.queued.clear();
+        self.queued.resize(elements.patches.len(), false);
+        for (patch, _) in elements.patches.iter().zip(clocks).filter(|(_, clock)| clock.taut) {
+            patch.vertices.iter().for_each(|&v| self.around[v as usize] += 1);
+        }
+    }
+
+    /// After an event of an element, at a time `[s]`.
+    #[inline(always)]
+    pub fn hold_back(
+        &mut self,
+        elements: &Elements,
+        element: usize,
+        time: f64,
+        limit: &Limit,
+        clocks: &mut [Clock],
+        flights: &mut Flights<'_>,
+    ) -> Held {
+        let mut held = Held { span: elements.spans[element], sides: 0 };
+        let moved = if let Some(patch) = elements.patches.get(element) {
+            let taut = patch.is_taut(limit, held.span, flights);
+            if taut != clocks[element].taut {
+                clocks[element].taut = taut;
+                for v in patch.vertices {
+                    let around = &mut self.around[v as usize];
+                    *around = if taut { *around + 1 } else { *around - 1 };
+                }
+            }
+            if taut {
+                held.span = patch.next_span(limit, held.span, flights);
+            }
+            let [a, b, c] = patch.vertices;
+            [a, b, c, patch.beyond[0], patch.beyond[1], patch.beyond[2]]
+        } else {
+            let [a, b, c, d] = elements.folds[element - elements.patches.len()].vertices;
+            [a, b, c, d, a, a]
+        };
+        if moved.iter().any(|&v| self.around[v as usize] > 0) {
+            moved.iter().for_each(|&v| self.call(elements, v, clocks));
+            held.sides = self.settle(elements, time, limit, clocks, flights);
+        }
+        held
+    }
+
+    /// All that was called, and what that calls. How many sides were held back.
+    #[inline(never)]
+    fn settle(
+        &mut self,
+        elements: &Elements,
+        time: f64,
+        limit: &Limit,
+        clocks: &[Clock],
+        flights: &mut Flights<'_>,
+    ) -> u64 {
+        let mut sides = 0;
+        let mut visits = 0;
+        while let Some(number) = self.queue.pop_front() {
+            self.queued[number as usize] = false;
+            visits += 1;
+            if visits > MOST {
+                continue;
+            }
+            let patch = &elements.patches[number as usize];
+            patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
+            let span = elements.spans[number as usize];
+            for side in 0..3 {
+                if patch.hold_side(side, limit, span, flights) {
+                    sides += 1;
+                    [side, (side + 1) % 3].iter().for_each(|&k| self.call(elements, patch.vertices[k], clocks));
+                }
+            }
+        }
+        sides
+    }
+
+    /// Queues what is taut around a vertex.
+    fn call(&mut self, elements: &Elements, vertex: u32, clocks: &[Clock]) {
+        if self.around[vertex as usize] == 0 {
+            return;
+        }
+        for &number in elements.around(vertex) {
+            if clocks[number as usize].taut && !self.queued[number as usize] {
+                self.queued[number as usize] = true;
+                self.queue.push_back(number);
+            }
+        }
+    }
+}
+
+impl crate::elements::Patch {
+    /// Strain of a side, and its rate `[1/s]`.
+    #[inline(always)]
+    fn strain(&self, side: usize, flights: &Flights<'_>) -> [f64; 2] {
+        let [i, j] = [self.vertices[side], self.vertices[(side + 1) % 3]].map(|v| &flights.nodes[v as usize]);
+        let apart = j.x - i.x;
+        let now = apart.norm();
+        [now / self.lengths[side] - 1.0, apart.dot(&(j.v - i.v)) / (now * self.lengths[side])]
+    }
+
+    /// Whether a side would be strained by more than it may at the next event, or is.
+    #[inline(always)]
+    fn is_taut(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> bool {
+        (0..3).any(|side| {
+            let [strain, rate] = self.strain(side, flights);
+            strain.max(strain + span * rate) > limit.next
+        })
+    }
+
+    /// Until when no side is strained by more than twice what it may be at the next event (\[TPS08\] section 4).
+    fn next_span(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> f64 {
+        let until = (0..3).map(|side| {
+            let [strain, rate] = self.strain(side, flights);
+            if rate > 0.0 { (2.0 * limit.next - strain) / rate } else { f64::INFINITY }
+        });
+        until.fold(span, f64::min).max(span / EARLIEST)
+    }
+
+    /// Limits of a side; whether they did anything worth a word.
+    pub fn hold_side(&self, side: usize, limit: &Limit, span: f64, flights: &mut Flights<'_>) -> bool {
+        let [i, j] = [side, (side + 1) % 3].map(|k| self.vertices[k] as usize);
+        let length = self.lengths[side];
+        let [strain, rate] = self.strain(side, flights);
+        let [from, to] = [flights.nodes[i], flights.nodes[j]];
+        let mobility = from.w + to.w;
+        // No faster than to where it may be; what is there already is not pulled back, which would give energy.
+        let too_fast = rate - ((limit.next - strain) / span).max(0.0);
+        let too_long = strain - limit.strain;
+        if mobility == 0.0 || (span * too_fast).max(too_long) <= SLACK {
+            return false;
+        }
+        let n = (to.x - from.x).normalize();
+        if too_fast > 0.0 {
+            let impulse = too_fast * length / mobility * n;
+            flights.push(i, impulse);
+            flights.push(j, -impulse);
+        }
+        if too_long > 0.0 {
+            let back = too_long * length / mobility * n;
+            flights.nodes[i].x += from.w * back;
+            flights.nodes[j].x -= to.w * back;
+        }
+        true
+    }
+}

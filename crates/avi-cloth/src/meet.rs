@@ -1,0 +1,207 @@
+//! Asynchronous collisions in three stages ([TPS08] section 4).
+//!
+//! | stage                                                                         | here                  |
+//! |-------------------------------------------------------------------------------|-----------------------|
+//! | pairs that may meet within the interval, and which of these would, going on   | [`Meetings::find`]    |
+//! | with each event, impulses that keep its pairs apart until the next            | [`Meetings::settle`]  |
+//! | what was missed, from where all was to where all would be                     | [`Contacts::resolve`] |
+//!
+//! Different from the paper, whose lists hold pairs of triangles: pairs are of a vertex and a triangle or of two edges, each in the lists
+//! of one triangle on either side, so that nothing is looked at nine or six times. And stopping impulses are found going on from an event,
+//! in place of going back to before it.
+
+use std::collections::BTreeMap;
+
+use nalgebra::Vector3;
+use partita_cloth::Obstacles;
+use partita_contact::{Contacts, Kind, Pair};
+use partita_mesh::Mesh;
+use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
+
+use crate::flight::Flights;
+
+type V3 = Vector3<f64>;
+
+/// Which triangle looks after what.
+#[derive(Default)]
+pub(crate) struct Owners {
+    vertices: Vec<u32>,
+    edges: BTreeMap<[u32; 2], u32>,
+    triangles: BTreeMap<[u32; 3], u32>,
+}
+
+impl Owners {
+    pub fn new(mesh: &Mesh) -> Self {
+        let mut owners = Self { vertices: vec![0; mesh.vertices().len()], ..Self::default() };
+        for (number, triangle) in (0..).zip(mesh.triangles()) {
+            triangle.iter().for_each(|&v| owners.vertices[v as usize] = number);
+            owners.triangles.insert(sorted(*triangle), number);
+        }
+        owners.edges.extend(mesh.edges().iter().map(|edge| (sorted(edge.vertices), edge.left)));
+        owners
+    }
+
+    /// Of the cloth's features in a pair; none of an obstacle's.
+    fn of(&self, pair: &Pair) -> [Option<u32>; 2] {
+        let [a, b, c, d] = pair.vertices;
+        match pair.kind {
+            Kind::PointTriangle => {
+                [self.vertices.get(a as usize).copied(), self.triangles.get(&sorted([b, c, d])).copied()]
+            }
+            Kind::EdgeEdge => [[a, b], [c, d]].map(|edge| self.edges.get(&sorted(edge)).copied()),
+        }
+    }
+}
+
+fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
+    vertices.sort_unstable();
+    vertices
+}
+
+/// The pairs of an interval, and who looks after them.
+#[derive(Default)]
+pub(crate) struct Meetings {
+    pairs: Vec<Pair>,
+    handled: Vec<bool>,
+    /// Of each triangle: where its list begins in `listed`; and one more.
+    first: Vec<u32>,
+    listed: Vec<u32>,
+    entries: Vec<[u32; 2]>,
+    /// Begin and duration of the interval `[s]`.
+    interval: [f64; 2],
+}
+
+impl Meetings {
+    /// None.
+    pub fn clear(&mut self) {
+        self.first.clear();
+    }
+
+    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
+    pub fn find(
+        &mut self,
+        contacts: &Contacts,
+        owners: &Owners,
+        triangles: usize,
+        interval: [f64; 2],
+        culling: bool,
+    ) -> [usize; 2] {
+        self.interval = interval;
+        let found = contacts.pairs();
+        self.pairs.clear();
+        self.pairs.extend(found.iter().filter(|pair| !culling || contacts.would_meet(pair)));
+        self.handled.clear();
+        self.handled.resize(self.pairs.len(), false);
+        self.entries.clear();
+        for (number, pair) in (0..).zip(&self.pairs) {
+            let [one, two] = owners.of(pair);
+            self.entries.extend(one.map(|owner| [owner, number]));
+            self.entries.extend(two.filter(|_| one != two).map(|owner| [owner, number]));
+        }
+        self.entries.sort_unstable();
+        self.listed.clear();
+        self.listed.extend(self.entries.iter().map(|[_, pair]| *pair));
+        self.first.clear();
+        self.first.resize(triangles + 1, 0);
+        self.entries.iter().for_each(|[owner, _]| self.first[*owner as usize + 1] += 1);
+        for k in 0..triangles {
+            self.first[k + 1] += self.first[k];
+        }
+        [found.len(), found.len() - self.pairs.len()]
+    }
+
+    /// Whether an element has pairs to look after.
+    #[inline(always)]
+    pub fn concern(&self, element: usize) -> bool {
+        element + 1 < self.first.len() && self.first[element] < self.first[element + 1]
+    }
+
+    /// How many pairs got impulses.
+    pub fn handled(&self) -> usize {
+        self.handled.iter().filter(|handled| **handled).count()
+    }
+
+    /// Keeps the pairs of an element apart for a span from an event on `[s]`, others brought to its time first. What obstacles get is
+    /// added to `given`, with the numbers of their vertices, where these are then, and the time.
+    pub fn settle(
+        &mut self,
+        element: usize,
+        time: f64,
+        span: f64,
+        contacts: &Contacts,
+        flights: &mut Flights<'_>,
+        given: &mut Vec<Given>,
+    ) {
+        let cloth = flights.nodes.len();
+        let (at, way) = contacts.vertices();
+        let [begin, duration] = self.interval;
+        for &number in &self.listed[self.first[element] as usize..self.first[element + 1] as usize] {
+            let pair = &self.pairs[number as usize];
+            let mut states = [(V3::zeros(), V3::zeros(), 0.0); 4];
+            for (state, k) in states.iter_mut().zip(pair.vertices.map(|v| v as usize)) {
+                *state = if k < cloth {
+                    flights.reach(k, time);
+                    let node = &flights.nodes[k];
+                    (node.x, node.v, node.w)
+                } else {
+                    (at[k] + (time - begin) / duration * way[k], way[k] / duration, 0.0)
+                };
+            }
+            let [x, v] = [states.map(|(x, ..)| x), states.map(|(_, v, _)| v)];
+            let Some(impulses) = contacts.push_apart(pair, &x, &v, &states.map(|(.., w)| w), span) else { continue };
+            self.handled[number as usize] = true;
+            for (k, impulse) in pair.vertices.into_iter().zip(impulses).filter(|(_, impulse)| *impulse != V3::zeros()) {
+                if (k as usize) < cloth {
+                    flights.push(k as usize, impulse);
+                } else {
+                    let [obstacle, vertex] = contacts.owner_of(k).unwrap_or_default();
+                    given.push(Given {
+                        obstacle,
+                        vertex,
+                        time,
+                        at: at[k as usize] + (time - begin) / duration * way[k as usize],
+                        impulse,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// What a vertex of an obstacle got.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    obstacle: u32,
+    vertex: u32,
+    /// `[s]`
+    time: f64,
+    /// Where the vertex was then `[m]`.
+    at: V3,
+    /// `[N s]`
+    impulse: V3,
+}
+
+impl Given {
+    /// As a reaction: of a frame about where it was at that moment of the interval `[s]`.
+    pub fn reaction(
+        &self,
+        guides: &[Guide],
+        obstacles: &Obstacles,
+        motions: &[Option<Motion>],
+        [begin, duration]: [f64; 2],
+    ) -> Option<Reaction> {
+        let number = obstacles.guide(self.obstacle);
+        let (Guide::Obstacle { surface, .. }, Some(Some(motion))) = (&guides[number], motions.get(number)) else {
+            return None;
+        };
+        let (carrier, arm) = match surface.carrier {
+            Carrier::Points(_) => (self.vertex, V3::zeros()),
+            Carrier::Frame(_) => {
+                let [from, to] = [&motion.begin, &motion.end].map(|states| V3::from(states[0].position));
+                (0, self.at - from.lerp(&to, (self.time - begin) / duration))
+            }
+        };
+        let impulse = Wrench { linear: self.impulse.into(), angular: arm.cross(&self.impulse).into() };
+        Some(Reaction { guide: number as u32, carrier, impulse })
+    }
+}

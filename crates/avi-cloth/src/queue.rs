@@ -1,0 +1,82 @@
+//! Which element is next (\[TPS08\] algorithm 1): events in order of time, those at one time in order of elements.
+//!
+//! Time is cut into slots no longer than the shortest step, so that an event hardly ever makes one in its own slot: a slot is put in order
+//! once, when its turn comes, and taken from the front. That costs less than a heap, whose every push and pop walks through memory. What
+//! comes later than a stretch of so many slots waits outside: clocks know when it is.
+
+/// An element and when it is due: ordered by time, which is never below 0, then by number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Event {
+    /// `[s]`
+    pub time: f64,
+    pub element: u32,
+}
+
+impl Event {
+    /// Floats from 0 up are in the order of their bits.
+    fn key(&self) -> (u64, u32) {
+        (self.time.to_bits(), self.element)
+    }
+}
+
+/// Most slots of a stretch.
+const SLOTS: usize = 256;
+
+/// Events of a stretch of time.
+#[derive(Default)]
+pub(crate) struct Queue {
+    begin: f64,
+    end: f64,
+    width: f64,
+    slots: Vec<Vec<Event>>,
+    /// Of the slots before this all are done.
+    slot: usize,
+    /// Of what is in its turn, so many are done.
+    taken: usize,
+}
+
+impl Queue {
+    /// Begins a stretch, without events, that ends at `end` or so many slots of `width` before. When that is `[s]`.
+    pub fn start(&mut self, begin: f64, end: f64, width: f64) -> f64 {
+        self.slots.iter_mut().for_each(Vec::clear);
+        let count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64);
+        self.slots.resize_with(count as usize + 1, Vec::new);
+        self.end = end.min(begin + width * count);
+        (self.begin, self.width) = (begin, width);
+        (self.slot, self.taken) = (0, 0);
+        self.end
+    }
+
+    /// Takes an event, if it is in the stretch.
+    pub fn push(&mut self, event: Event) {
+        if event.time > self.end {
+            return;
+        }
+        let at = (((event.time - self.begin) / self.width) as usize).min(self.slots.len() - 1);
+        if at > self.slot || self.taken == 0 {
+            self.slots[at].push(event);
+            return;
+        }
+        // In its turn already: where it belongs among those that are left.
+        let due = &mut self.slots[self.slot];
+        let place = self.taken + due[self.taken..].partition_point(|other| other.key() < event.key());
+        due.insert(place, event);
+    }
+
+    /// The next event, if there is one in the stretch.
+    pub fn pop(&mut self) -> Option<Event> {
+        while self.taken == self.slots[self.slot].len() {
+            if self.slot + 1 == self.slots.len() {
+                return None;
+            }
+            self.slots[self.slot].clear();
+            (self.slot, self.taken) = (self.slot + 1, 0);
+        }
+        let due = &mut self.slots[self.slot];
+        if self.taken == 0 {
+            due.sort_unstable_by_key(Event::key);
+        }
+        self.taken += 1;
+        Some(due[self.taken - 1])
+    }
+}

@@ -1,0 +1,394 @@
+//! Asynchronous cloth against exact solutions and laws, without contact.
+
+use std::f64::consts::FRAC_PI_2;
+
+use nalgebra::Vector3;
+use partita_avi_cloth::{AviCloth, Bending, Fabric, Integrator, Limit, Membrane, Parameters};
+use partita_mesh::{Mesh, Side};
+use partita_simulator::{Inputs, Simulator};
+
+type V3 = Vector3<f64>;
+
+const G: f64 = 9.81;
+
+/// Of the paper's scenes, without bending: E 300 N/m and G 150 N/m, hence no lateral contraction, 500 g/m².
+fn elastic() -> Fabric {
+    Fabric {
+        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
+        damping: 0.0,
+        bend_damping: 0.0,
+        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(0.0).density(0.5)
+    }
+}
+
+/// Forces alone, and no gravity.
+fn plain(fabric: Fabric) -> Parameters {
+    Parameters { fabric, gravity: [0.0; 3], limit: None, self_contact: false, ..Parameters::default() }
+}
+
+fn make(mesh: Mesh, parameters: Parameters) -> AviCloth {
+    AviCloth::with_parameters("cloth", mesh, parameters).unwrap()
+}
+
+fn energy(cloth: &AviCloth) -> f64 {
+    let ledger = cloth.ledger().unwrap();
+    ledger.kinetic + ledger.potential
+}
+
+struct Random(u64);
+
+impl Random {
+    /// From -1 to 1.
+    fn number(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn vector(&mut self) -> V3 {
+        V3::from_fn(|_, _| self.number())
+    }
+}
+
+/// Places and velocities at random, off by a part of a sheet's cells.
+fn shaken(mesh: &Mesh, off: f64, speed: f64) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
+    let mut random = Random(7);
+    let at = mesh.vertices().iter().map(|x| (x + off * random.vector()).into()).collect();
+    (at, (0..mesh.vertices().len()).map(|_| (speed * random.vector()).into()).collect())
+}
+
+/// A step of so long is one of 100, 37 and 250 events of elements that take 1/100, 1/37 and 1/250 of it, in the order of time; no vertex
+/// goes back (A1).
+#[test]
+fn elements_have_as_many_events_as_their_clocks_say() {
+    let strip = Mesh::new(
+        &[[0.0, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, -0.1, 0.0], [0.1, -0.1, 0.0], [0.0, -0.2, 0.0]],
+        &[[0, 2, 1], [1, 2, 3], [2, 4, 3]],
+    );
+    let strip = strip.unwrap();
+    for whole in [1.0, 0.3, 1.0 / 64.0] {
+        let spans = [whole / 100.0, whole / 37.0, whole / 250.0];
+        let mut cloth = make(strip.clone(), plain(elastic())).with_spans(&spans).unwrap();
+        cloth.record_events();
+        let mut before = vec![0.0; 5];
+        for window in 1..4 {
+            cloth.step(whole, Inputs::NONE).unwrap();
+            let mut counts = [0; 3];
+            cloth.events().iter().for_each(|(_, element)| counts[*element as usize] += 1);
+            assert_eq!(counts, [100, 37, 250], "{whole} s");
+            assert!(cloth.events().is_sorted());
+            let now: Vec<f64> = cloth.vertex_times().collect();
+            assert!(before.iter().zip(&now).all(|(before, now)| before <= now && *now <= cloth.time()));
+            assert_eq!(cloth.time(), (0..window).fold(0.0, |time, _| time + whole));
+            before = now;
+        }
+    }
+}
+
+/// Where all clocks agree the method is symplectic Euler (A2): positions, then velocities by the gradient of the energy there, with forces
+/// by central differences of the ledger's energy in place of any code of the cloth's, and with gravity a parabola between.
+#[test]
+fn equal_clocks_are_symplectic_euler() {
+    let h = 1e-3;
+    let mesh = Mesh::grid([3, 2], [0.3, 0.2]).unwrap();
+    let (x, v) = shaken(&mesh, 0.01, 0.3);
+    for bending in [Bending::Triangles, Bending::Hinges] {
+        for gravity in [[0.0; 3], [1.0, -9.0, 2.0]] {
+            let parameters = Parameters { gravity, bending, ..plain(elastic().bend(1e-3)) };
+            let elastic_at = |x: &[V3]| {
+                let at: Vec<[f64; 3]> = x.iter().map(|&x| x.into()).collect();
+                make(mesh.clone(), parameters.clone()).with_positions(&at).unwrap().elastic_energy()
+            };
+            let cloth = make(mesh.clone(), parameters.clone()).with_positions(&x).unwrap().with_velocities(&v).unwrap();
+            let mut cloth = cloth.with_spans(&vec![h; 12 + if bending == Bending::Hinges { 13 } else { 0 }]).unwrap();
+            let g = V3::from(gravity);
+            let mut at: Vec<V3> = x.iter().map(|&x| x.into()).collect();
+            let mut fast: Vec<V3> = v.iter().map(|&v| v.into()).collect();
+            for _ in 0..10 {
+                cloth.step(h, Inputs::NONE).unwrap();
+                at.iter_mut().zip(&fast).for_each(|(x, v)| *x += h * v + 0.5 * h * h * g);
+                let forces: Vec<V3> = (0..at.len())
+                    .map(|k| {
+                        V3::from_fn(|axis, _| {
+                            let by = |off: f64| {
+                                let mut at = at.clone();
+                                at[k][axis] += off;
+                                elastic_at(&at)
+                            };
+                            // Of fourth order.
+                            let d = 1e-4;
+                            -(8.0 * (by(d) - by(-d)) - (by(2.0 * d) - by(-2.0 * d))) / (12.0 * d)
+                        })
+                    })
+                    .collect();
+                for ((v, f), m) in fast.iter_mut().zip(&forces).zip(cloth.masses()) {
+                    *v += h * g + h / m * f;
+                }
+            }
+            // Differences of energies of a joule to 1e-4 m have errors of 1e-11 N.
+            let off = cloth.positions().iter().zip(&at).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+            assert!(off < 1e-9, "{bending:?}: {off}");
+        }
+    }
+}
+
+/// The synchronous twin, which shares the forces and nothing of queue and clocks, goes the same way to rounding.
+#[test]
+fn equal_clocks_are_the_synchronous_twin() {
+    let h = 2e-4;
+    let mesh = Mesh::unstructured([0.4, 0.3], 60, |_| 1.0).unwrap();
+    let (x, v) = shaken(&mesh, 0.005, 0.3);
+    let parameters = Parameters { gravity: [0.0, -G, 0.0], ..plain(elastic().bend(1e-3)) };
+    let begin = |cloth: AviCloth| cloth.with_positions(&x).unwrap().with_velocities(&v).unwrap();
+    let mut own = begin(make(mesh.clone(), parameters.clone())).with_spans(&[h; 60]).unwrap();
+    let mut twin = begin(make(mesh, parameters)).integrator(Integrator::SymplecticEuler { step: h });
+    own.pin(&[0, 3]).unwrap();
+    twin.pin(&[0, 3]).unwrap();
+    for _ in 0..20 {
+        own.step(10.0 * h, Inputs::NONE).unwrap();
+        twin.step(10.0 * h, Inputs::NONE).unwrap();
+    }
+    let off = own.positions().iter().zip(&twin.positions()).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    // Of 200 steps of a metre's rounding, which forces spread.
+    assert!(off < 1e-12, "{off}");
+}
+
+/// Nobody pushes a free patch: momenta stay, to the rounding of 1e5 events (A3), whatever the clocks, with viscosity and bending too.
+#[test]
+fn a_free_patch_keeps_its_momenta() {
+    let mesh = Mesh::unstructured([0.3, 0.3], 40, |[x, _]| 0.1 + x).unwrap();
+    let (x, v) = shaken(&mesh, 0.004, 0.5);
+    for (bending, damping) in [(Bending::Triangles, 0.0), (Bending::Hinges, 0.0), (Bending::Triangles, 1e-3)] {
+        let fabric = elastic().bend(1e-3).damping(damping).bend_damping(damping);
+        let parameters = Parameters { bending, ..plain(fabric) };
+        let mut cloth = make(mesh.clone(), parameters).with_positions(&x).unwrap().with_velocities(&v).unwrap();
+        let before = cloth.ledger().unwrap();
+        let mut events = 0;
+        while events < 100_000 {
+            cloth.step(0.1, Inputs::NONE).unwrap();
+            events += cloth.counts().events;
+        }
+        let now = cloth.ledger().unwrap();
+        let size = before.mass * 0.5;
+        for (before, now) in [(before.momentum, now.momentum), (before.angular_momentum, now.angular_momentum)] {
+            let change = (V3::from(now) - V3::from(before)).norm();
+            assert!(change < 1e-12 * size, "{bending:?}, {damping} s: {}", change / size);
+        }
+    }
+}
+
+/// Steps of eq. 3: a triangle with an inscribed circle of 5 mm, 500 g/m² and λ + 2 μ = 300 N/m take α 0.20412 ms; of similar triangles,
+/// 160:1 in area is 12.65:1 in time (A6).
+#[test]
+fn spans_are_the_courant_estimate() {
+    let span = |side: f64, courant: f64| {
+        let height = side * 0.75_f64.sqrt();
+        let mesh = Mesh::new(&[[0.0; 3], [side, 0.0, 0.0], [0.5 * side, height, 0.0]], &[[0, 1, 2]]).unwrap();
+        make(mesh, Parameters { courant, ..plain(elastic()) }).spans()[0]
+    };
+    let side = 0.005 * 12.0_f64.sqrt();
+    let expected = 0.005 * (0.5_f64 / 300.0).sqrt();
+    for courant in [1.0, 0.7] {
+        assert!((span(side, courant) / (courant * expected) - 1.0).abs() < 1e-12);
+    }
+    assert!((span(side * 160.0_f64.sqrt(), 1.0) / span(side, 1.0) / 160.0_f64.sqrt() - 1.0).abs() < 1e-12);
+}
+
+/// One triangle of which one corner is free: a spring of stiffness k A/L² with a third of the mass.
+fn spring(step: f64) -> (AviCloth, f64) {
+    let mesh = Mesh::new(&[[0.0; 3], [1.0, 0.0, 0.0], [0.0, -1.0, 0.0]], &[[0, 2, 1]]).unwrap();
+    let fabric = elastic().shear(0.0);
+    let mut at = mesh.positions();
+    at[1][0] += 1e-7;
+    let mut cloth = make(mesh, plain(fabric)).with_positions(&at).unwrap();
+    cloth.pin(&[0, 2]).unwrap();
+    let omega = (300.0 * 0.5 / cloth.masses()[1]).sqrt();
+    (cloth.with_spans(&[step / omega]).unwrap(), omega)
+}
+
+/// A spring is stable below h = 2/ω and grows above (A7); there symplectic Euler's frequency is 2 asin(ωh/2)/h.
+#[test]
+fn the_limit_of_stability_is_where_it_has_to_be() {
+    let largest = |wh: f64| {
+        let (mut cloth, omega) = spring(wh);
+        cloth.step(2000.0 * wh / omega, Inputs::NONE).unwrap();
+        cloth.velocities()[1].norm() / (1e-7 * omega)
+    };
+    assert!(largest(0.99 * 2.0) < 20.0, "{}", largest(0.99 * 2.0));
+    assert!(largest(1.01 * 2.0) > 1e4, "{}", largest(1.01 * 2.0));
+}
+
+/// A strip that hangs at rest is as long as Green's strain makes it, and who holds it feels its weight (A8).
+#[test]
+fn a_hung_strip_is_as_long_as_it_has_to_be() {
+    let mesh = Mesh::grid([1, 20], [0.05, 1.0]).unwrap();
+    let top = mesh.edge(Side::Top).unwrap();
+    let parameters = Parameters { gravity: [0.0, -G, 0.0], ..plain(elastic().damping(0.02)) };
+    let mut cloth = make(mesh, parameters);
+    cloth.pin(&top).unwrap();
+    for _ in 0..60 {
+        cloth.step(0.1, Inputs::NONE).unwrap();
+    }
+    let tip = cloth.positions().iter().map(|x| -x.y).fold(0.0, f64::max) - 1.0;
+    assert!((tip / 8.0455e-3 - 1.0).abs() < 5e-3, "{tip}");
+    let before = cloth.ledger().unwrap().external.unwrap().linear[1];
+    cloth.step(1.0, Inputs::NONE).unwrap();
+    let external = cloth.ledger().unwrap().external.unwrap().linear[1] - before;
+    assert!(external.abs() < 1e-3 * 0.025 * G, "{external}");
+}
+
+/// A strip fixed at one end swings along itself at √(E/ρ)/4 L, and a pulse crosses it in L/√(E/ρ) (A10).
+#[test]
+fn waves_run_as_fast_as_they_have_to() {
+    let mesh = Mesh::grid([1, 40], [0.025, 1.0]).unwrap();
+    let top = mesh.edge(Side::Top).unwrap();
+    let tip = mesh.edge(Side::Bottom).unwrap()[0] as usize;
+    // The first mode, tiny.
+    let v: Vec<[f64; 3]> = mesh.vertices().iter().map(|x| [0.0, 1e-4 * (FRAC_PI_2 * x.y).sin(), 0.0]).collect();
+    let mut cloth = make(mesh.clone(), plain(elastic())).with_velocities(&v).unwrap();
+    cloth.pin(&top).unwrap();
+    // From one upward pass of the tip through its place of rest to the tenth after.
+    let (dt, mut passes, mut before) = (1e-3, vec![], -1e-12);
+    while passes.len() < 11 {
+        cloth.step(dt, Inputs::NONE).unwrap();
+        let now = cloth.positions()[tip].y + 1.0;
+        if before < 0.0 && now >= 0.0 {
+            passes.push(cloth.time() - dt * now / (now - before));
+        }
+        before = now;
+    }
+    let frequency = 10.0 / (passes[10] - passes[0]);
+    assert!((frequency / 6.1237 - 1.0).abs() < 0.01, "{frequency} Hz");
+
+    // A step of velocity at the lower end: half of it is at the upper quarter when a wave has come there.
+    let v: Vec<[f64; 3]> = mesh.vertices().iter().map(|x| [0.0, if x.y < -0.999 { -1e-4 } else { 0.0 }, 0.0]).collect();
+    let mut cloth = make(mesh.clone(), plain(elastic())).with_velocities(&v).unwrap();
+    let probe = mesh.edge(Side::Top).unwrap()[0] as usize;
+    let (mut largest, mut arrival) = (0.0, 0.0);
+    while cloth.time() < 0.06 {
+        cloth.step(2e-4, Inputs::NONE).unwrap();
+        let speed = -cloth.velocities()[probe].y;
+        if speed > largest {
+            (largest, arrival) = (speed, cloth.time());
+        }
+    }
+    // The peak of a pulse as wide as two cells is up to a cell late, and dispersion delays it.
+    assert!((arrival / 0.0408 - 1.0).abs() < 0.05, "{arrival} s");
+}
+
+/// What is at rest stays to the bit, however it lies in space and whatever its shape (A11).
+#[test]
+fn what_is_at_rest_stays() {
+    let mut flat = Mesh::unstructured([0.37, 0.29], 60, |_| 1.0).unwrap();
+    flat = flat.turned([0.3, 1.0, -0.5], 0.8).unwrap().at([0.1, -0.7, 3.0]).unwrap();
+    for mesh in [Mesh::grid([5, 4], [0.5, 0.4]).unwrap(), flat, Mesh::ball(0.3, 2).unwrap()] {
+        for bending in [Bending::Triangles, Bending::Hinges] {
+            let fabric = Fabric { bend_damping: 1e-3, damping: 1e-3, ..elastic().bend(1e-3) };
+            let parameters = Parameters { bending, ..plain(fabric) };
+            let mut cloth = make(mesh.clone(), parameters);
+            let before = cloth.positions();
+            let mut events = 0;
+            while events < 10_000 {
+                cloth.step(0.01, Inputs::NONE).unwrap();
+                events += cloth.counts().events;
+            }
+            let moved =
+                before.iter().zip(cloth.positions()).any(|(a, b)| (0..3).any(|k| a[k].to_bits() != b[k].to_bits()));
+            assert!(!moved, "{bending:?}, {} triangles", mesh.triangles().len());
+        }
+    }
+}
+
+/// Energy of a sheet that swings goes up and down by what steps are too long for, and nowhere else: over a minute its trend is below a
+/// thousandth of what it had to fall (A4).
+#[test]
+fn energy_has_no_trend() {
+    let mesh = Mesh::unstructured([0.5, 0.5], 80, |_| 1.0).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+    let corners: Vec<u32> = (0..mesh.vertices().len() as u32)
+        .filter(|&v| mesh.vertices()[v as usize].z.abs() < 1e-9 && (mesh.vertices()[v as usize].x - 0.25).abs() > 0.249)
+        .collect();
+    assert_eq!(corners.len(), 2);
+    let parameters = Parameters { gravity: [0.0, -G, 0.0], ..plain(elastic().bend(1e-4)) };
+    let mut cloth = make(mesh, parameters);
+    cloth.pin(&corners).unwrap();
+    let scale = cloth.ledger().unwrap().mass * G * 0.5;
+    let start = energy(&cloth);
+    let mut all = vec![];
+    for _ in 0..600 {
+        cloth.step(0.1, Inputs::NONE).unwrap();
+        all.push((energy(&cloth) - start) / scale);
+    }
+    // Least squares over a minute.
+    let n = all.len() as f64;
+    let (mean, middle) = (all.iter().sum::<f64>() / n, 0.5 * (n - 1.0));
+    let slope = all.iter().enumerate().map(|(k, e)| (k as f64 - middle) * (e - mean)).sum::<f64>()
+        / (0..all.len()).map(|k| (k as f64 - middle).powi(2)).sum::<f64>();
+    assert!((slope * n).abs() < 1e-3, "{}", slope * n);
+    let most = all.iter().map(|e| e.abs()).fold(0.0, f64::max);
+    assert!(most < 0.01, "{most}");
+}
+
+/// A cantilever bends under its own weight as Euler's elastica does: at G = w L³/EI of 1 and 5 the tip drops by 0.1235 and 0.4959 of its
+/// length (M9). Bridson's moment, 2 sin(θ/2), is that of a plate for hinges as shallow as here.
+#[test]
+fn a_cantilever_sags_as_theory_says() {
+    for (weight, expected) in [(1.0, 0.1235), (5.0, 0.4959)] {
+        for bending in [Bending::Triangles, Bending::Hinges] {
+            let length = 0.4;
+            let mesh = Mesh::grid([20, 2], [length, 0.04]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+            // Two columns are clamped.
+            let clamped: Vec<u32> =
+                (0..mesh.vertices().len() as u32).filter(|&v| mesh.vertices()[v as usize].x < 0.021).collect();
+            let free = length - 0.02;
+            // Of a grid whose diagonals alternate 5/6 are left.
+            let rigidity = 1.2 * 0.05 * G * free.powi(3) / weight;
+            let fabric = Fabric { bend_damping: 0.2, damping: 1e-3, ..elastic().density(0.05).bend(rigidity) };
+            let parameters = Parameters { gravity: [0.0, -G, 0.0], bending, ..plain(fabric) };
+            let mut cloth = make(mesh, parameters);
+            cloth.pin(&clamped).unwrap();
+            for _ in 0..40 {
+                cloth.step(0.1, Inputs::NONE).unwrap();
+            }
+            let drop = -cloth.positions().iter().map(|x| x.y).fold(0.0, f64::min) / free;
+            assert!((drop / expected - 1.0).abs() < 0.05, "{bending:?}, G = {weight}: {drop}");
+        }
+    }
+}
+
+/// With limits no edge is longer by more than the tenth that is allowed, though forces alone would let them be much longer (A9); and
+/// momentum stays.
+#[test]
+fn edges_keep_their_limits() {
+    let mesh = Mesh::unstructured([0.5, 0.5], 300, |_| 1.0).unwrap();
+    let n = mesh.vertices().len() as u32;
+    let at = |x: f64| (0..n).find(|&v| (mesh.vertices()[v as usize] - V3::new(x, 0.0, 0.0)).norm() < 1e-9).unwrap();
+    let corners = [at(0.0), at(0.5)];
+    let stretch = |limit: Option<Limit>| {
+        let parameters = Parameters { limit, gravity: [0.0, -G, 0.0], ..plain(elastic().stretch(60.0).shear(30.0)) };
+        let mut cloth = make(mesh.clone().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap(), parameters);
+        cloth.pin(&corners).unwrap();
+        let mut most: f64 = 0.0;
+        for _ in 0..60 {
+            cloth.step(1.0 / 30.0, Inputs::NONE).unwrap();
+            most = most.max(cloth.stretch());
+        }
+        most
+    };
+    assert!(stretch(None) > 0.3, "{}", stretch(None));
+    let most = stretch(Some(Limit::default()));
+    assert!(most < 0.101, "{most}");
+}
+
+/// A load on a vertex gives what it has to, and a free fall is a parabola to the last bits, however long the step.
+#[test]
+fn flights_are_exact() {
+    let mesh = Mesh::ball(0.2, 1).unwrap();
+    let parameters = Parameters { gravity: [0.0, -G, 0.0], ..plain(elastic().bend(1e-3)) };
+    let mut cloth = make(mesh, parameters);
+    let before = cloth.positions();
+    for _ in 0..10 {
+        cloth.step(0.1, Inputs::NONE).unwrap();
+    }
+    for (a, b) in before.iter().zip(cloth.positions()) {
+        assert!((b - a - V3::new(0.0, -0.5 * G, 0.0)).norm() < 1e-12);
+    }
+}
