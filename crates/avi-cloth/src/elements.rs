@@ -142,6 +142,11 @@ impl Elements {
         self.spans.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
+    /// Events in a second `[1/s]`.
+    pub fn rate(&self) -> f64 {
+        self.spans.iter().map(|span| span.recip()).sum()
+    }
+
     /// Of stretch, shear and bending, with vertices at `x` `[J]`.
     pub fn energy(&self, x: impl Fn(u32) -> V3) -> f64 {
         let patches = self.patches.iter().map(|patch| patch.energy(&self.law, &x));

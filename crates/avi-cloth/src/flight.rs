@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, path::cubic};
 
-use crate::state::Node;
+use crate::{state::Node, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -34,22 +34,35 @@ impl Way {
     }
 }
 
-/// All vertices in a step.
+/// All vertices in an interval.
 pub(crate) struct Flights<'a> {
     pub nodes: &'a mut [Node],
-    /// Of gravity and loads, constant over the step `[m/s²]`.
+    /// `[m/s²]`
+    pub gravity: V3,
+    /// Of gravity and loads, where there are loads; constant over the step `[m/s²]`.
     pub accelerations: &'a [V3],
-    /// `[kg]`
-    pub masses: &'a [f64],
     /// Of what is held, in order of vertices.
     pub ways: &'a mut [Way],
     /// Of the step: begin and duration `[s]`.
     pub step: [f64; 2],
-    /// Σ ∫ m x dt of what flew freely `[kg m s]`: gravity's torque is its cross product with g.
+    /// End of the interval `[s]`.
+    pub until: f64,
+    /// What impulses from outside make of ∫ Σ m x dt of the free vertices up to the end of the interval `[kg m s]`.
     pub moment: V3,
 }
 
-impl Flights<'_> {
+impl<'a> Flights<'a> {
+    pub fn new(
+        nodes: &'a mut [Node],
+        gravity: [f64; 3],
+        accelerations: &'a [V3],
+        ways: &'a mut [Way],
+        interval: Interval,
+    ) -> Self {
+        let (step, until) = (interval.step, interval.end);
+        Self { nodes, gravity: gravity.into(), accelerations, ways, step, until, moment: V3::zeros() }
+    }
+
     /// Takes a vertex to a time that is not before its own. Free ones fly along the parabola, which is exact.
     #[inline(always)]
     pub fn reach(&mut self, k: usize, time: f64) {
@@ -62,16 +75,14 @@ impl Flights<'_> {
             self.lead(k, time);
             return;
         }
-        let a = self.accelerations[k];
-        let x = node.x + (tau * node.v + (0.5 * tau * tau) * a);
-        // ∫ x dt = ½ τ (x₀ + x₁) - τ³ a/12, and a part along g has no torque.
-        self.moment += (0.5 * self.masses[k] * tau) * (node.x + x);
-        node.x = x;
+        let a = self.accelerations.get(k).unwrap_or(&self.gravity);
+        node.x += tau * (node.v + (0.5 * tau) * a);
         node.v += tau * a;
         node.time = time;
     }
 
     /// The same of a vertex that is held.
+    #[inline(never)]
     fn lead(&mut self, k: usize, time: f64) {
         let Ok(number) = self.ways.binary_search_by_key(&k, |way| way.vertex) else { return };
         let (x, v) = self.ways[number].at(time, self.step);
@@ -83,12 +94,25 @@ impl Flights<'_> {
     #[inline(always)]
     pub fn push(&mut self, k: usize, impulse: V3) {
         let node = &mut self.nodes[k];
-        if node.w != 0.0 {
+        if node.w == 0.0 {
+            self.take(k, impulse);
+        } else {
             node.v += node.w * impulse;
-        } else if let Ok(number) = self.ways.binary_search_by_key(&k, |way| way.vertex) {
-            let way = &mut self.ways[number];
-            way.taken += impulse;
-            way.turned += self.nodes[k].x.cross(&impulse);
         }
+    }
+
+    /// The same on a vertex that is held: who holds it takes it, and the rest of the cloth is short of it.
+    #[inline(never)]
+    fn take(&mut self, k: usize, impulse: V3) {
+        let Ok(number) = self.ways.binary_search_by_key(&k, |way| way.vertex) else { return };
+        let (way, node) = (&mut self.ways[number], &self.nodes[k]);
+        way.taken += impulse;
+        way.turned += node.x.cross(&impulse);
+        self.leave(node.time, impulse);
+    }
+
+    /// Free vertices lose an impulse to somebody outside at a time.
+    pub fn leave(&mut self, time: f64, impulse: V3) {
+        self.moment -= 0.5 * (self.until - time).powi(2) * impulse;
     }
 }

@@ -27,10 +27,13 @@
 //! - Differs from the paper: hinges push all of their four vertices, half of each with either of its triangles, which keeps momenta; and
 //!   what is at its limits is held back with all that moves it, not with its own events alone.
 
+mod advance;
+mod collide;
 mod elements;
 mod event;
 mod flight;
 mod fold;
+mod hold;
 mod limits;
 mod meet;
 mod parameters;
@@ -44,14 +47,14 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Obstacles, begin_with, may_hold, not_started};
+use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold, not_started};
 use partita_contact::{Contacts, Features};
 use partita_elastic::{Cut, Sheet};
 pub use partita_elastic::{Fabric, Membrane};
 pub use partita_mesh::{Mesh, Side};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, Wrench, check_guides,
+    SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
 use elements::Elements;
@@ -72,8 +75,6 @@ pub struct AviCloth {
     holds: Holds,
     sheet: Sheet,
     elements: Elements,
-    /// Of the elements' spans `[s]`.
-    shortest: f64,
     owners: Owners,
     table: HandleTable,
     surfaces: Vec<Arc<Surface>>,
@@ -144,7 +145,6 @@ impl AviCloth {
         let mut cloth = Self {
             name: name.into(),
             owners: Owners::new(&mesh),
-            shortest: 0.0,
             parameters,
             mesh,
             cut,
@@ -221,7 +221,6 @@ impl AviCloth {
 
     /// All begin together.
     fn set_clocks(&mut self) {
-        self.shortest = self.elements.shortest();
         self.state.clocks.clear();
         self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock { next: span, span, taut: false }));
         self.set_strains();
@@ -431,18 +430,10 @@ impl Simulator for AviCloth {
 
     /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).
     fn ledger(&self) -> Option<Ledger> {
-        let gravity = V3::from(self.parameters.gravity);
         let (positions, velocities) = (self.positions(), self.velocities());
-        let State { time, nodes, external, .. } = &self.state;
-        // Gravity's moment on what flew on.
-        let flown = nodes.iter().zip(&positions).zip(&self.sheet.masses);
-        let moment: V3 = flown.map(|((node, x), m)| (0.5 * m * (time - node.time)) * (node.x + x)).sum();
-        let flown = Wrench { linear: [0.0; 3], angular: moment.cross(&gravity).into() };
         let masses = &self.sheet.masses;
-        let vertices = partita_cloth::Vertices { positions: &positions, velocities: &velocities, masses };
-        let mut external = *external;
-        external += flown;
-        Some(vertices.ledger(self.parameters.gravity, self.elastic_energy(), external))
+        let vertices = Vertices { positions: &positions, velocities: &velocities, masses };
+        Some(vertices.ledger(self.parameters.gravity, self.elastic_energy(), self.state.external))
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -181,6 +181,11 @@ impl crate::elements::Patch {
             let back = too_long * length / mobility * n;
             flights.nodes[i].x += from.w * back;
             flights.nodes[j].x -= to.w * back;
+            // Beside what is held all of the cloth is moved by it.
+            if from.w == 0.0 || to.w == 0.0 {
+                let sign = if from.w == 0.0 { -1.0 } else { 1.0 };
+                flights.moment += sign * (flights.until - to.time) * back;
+            }
         }
         true
     }

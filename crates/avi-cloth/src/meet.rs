@@ -18,7 +18,7 @@ use partita_contact::{Contacts, Kind, Pair};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::flight::Flights;
+use crate::{flight::Flights, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -67,8 +67,9 @@ pub(crate) struct Meetings {
     first: Vec<u32>,
     listed: Vec<u32>,
     entries: Vec<[u32; 2]>,
-    /// Begin and duration of the interval `[s]`.
-    interval: [f64; 2],
+    /// Its begin and duration `[s]`.
+    begin: f64,
+    duration: f64,
 }
 
 impl Meetings {
@@ -78,16 +79,10 @@ impl Meetings {
     }
 
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
-    pub fn find(
-        &mut self,
-        contacts: &Contacts,
-        owners: &Owners,
-        triangles: usize,
-        interval: [f64; 2],
-        culling: bool,
-    ) -> [usize; 2] {
-        self.interval = interval;
-        let found = contacts.pairs();
+    pub fn find(&mut self, contacts: &Contacts, owners: &Owners, interval: Interval, culling: bool) -> [usize; 2] {
+        (self.begin, self.duration) = (interval.begin, interval.duration());
+        let triangles = owners.triangles.len();
+        let found = contacts.due_pairs();
         self.pairs.clear();
         self.pairs.extend(found.iter().filter(|pair| !culling || contacts.would_meet(pair)));
         self.handled.clear();
@@ -134,7 +129,7 @@ impl Meetings {
     ) {
         let cloth = flights.nodes.len();
         let (at, way) = contacts.vertices();
-        let [begin, duration] = self.interval;
+        let (begin, duration) = (self.begin, self.duration);
         for &number in &self.listed[self.first[element] as usize..self.first[element + 1] as usize] {
             let pair = &self.pairs[number as usize];
             let mut states = [(V3::zeros(), V3::zeros(), 0.0); 4];
@@ -155,13 +150,9 @@ impl Meetings {
                     flights.push(k as usize, impulse);
                 } else {
                     let [obstacle, vertex] = contacts.owner_of(k).unwrap_or_default();
-                    given.push(Given {
-                        obstacle,
-                        vertex,
-                        time,
-                        at: at[k as usize] + (time - begin) / duration * way[k as usize],
-                        impulse,
-                    });
+                    let at = at[k as usize] + (time - begin) / duration * way[k as usize];
+                    given.push(Given { obstacle, vertex, time, at, impulse });
+                    flights.leave(time, impulse);
                 }
             }
         }
@@ -188,7 +179,7 @@ impl Given {
         guides: &[Guide],
         obstacles: &Obstacles,
         motions: &[Option<Motion>],
-        [begin, duration]: [f64; 2],
+        interval: Interval,
     ) -> Option<Reaction> {
         let number = obstacles.guide(self.obstacle);
         let (Guide::Obstacle { surface, .. }, Some(Some(motion))) = (&guides[number], motions.get(number)) else {
@@ -198,7 +189,7 @@ impl Given {
             Carrier::Points(_) => (self.vertex, V3::zeros()),
             Carrier::Frame(_) => {
                 let [from, to] = [&motion.begin, &motion.end].map(|states| V3::from(states[0].position));
-                (0, self.at - from.lerp(&to, (self.time - begin) / duration))
+                (0, self.at - from.lerp(&to, (self.time - interval.begin) / interval.duration()))
             }
         };
         let impulse = Wrench { linear: self.impulse.into(), angular: arm.cross(&self.impulse).into() };

@@ -1,8 +1,8 @@
 //! Which element is next (\[TPS08\] algorithm 1): events in order of time, those at one time in order of elements.
 //!
-//! Time is cut into slots no longer than the shortest step, so that an event hardly ever makes one in its own slot: a slot is put in order
-//! once, when its turn comes, and taken from the front. That costs less than a heap, whose every push and pop walks through memory. What
-//! comes later than a stretch of so many slots waits outside: clocks know when it is.
+//! Time is cut into slots of a dozen events, which are put in order when the slot's turn comes, and taken from the front; an event hardly
+//! ever makes another in its own slot. That costs less than a heap, whose every push and pop walks through memory. What comes later than a
+//! stretch of so many slots waits outside: clocks know when it is.
 
 /// An element and when it is due: ordered by time, which is never below 0, then by number.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,8 +19,11 @@ impl Event {
     }
 }
 
-/// Most slots of a stretch.
-const SLOTS: usize = 256;
+/// Slots of a stretch, at most.
+const SLOTS: usize = 4096;
+
+/// Events that are to be in a slot.
+const EVENTS: f64 = 12.0;
 
 /// Events of a stretch of time.
 #[derive(Default)]
@@ -36,8 +39,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Begins a stretch, without events, that ends at `end` or so many slots of `width` before. When that is `[s]`.
-    pub fn start(&mut self, begin: f64, end: f64, width: f64) -> f64 {
+    /// Begins a stretch, without events, of which there will be so many in a second, that ends at `end` or before. When that is `[s]`.
+    pub fn start(&mut self, begin: f64, end: f64, rate: f64) -> f64 {
+        let width = EVENTS / rate;
         self.slots.iter_mut().for_each(Vec::clear);
         let count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64);
         self.slots.resize_with(count as usize + 1, Vec::new);

@@ -28,7 +28,7 @@ impl Node {
         if tau == 0.0 {
             return (self.x, self.v);
         }
-        (self.x + (tau * self.v + (0.5 * tau * tau) * acceleration), self.v + tau * acceleration)
+        (self.x + tau * (self.v + (0.5 * tau) * acceleration), self.v + tau * acceleration)
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct State {
     pub strains: Vec<Strains>,
     /// What contact goes on from.
     pub contact: partita_contact::State,
-    /// As in [`partita_simulator::Ledger::external`], of each vertex up to its own time.
+    /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
 }
 

@@ -360,21 +360,13 @@ fn a_cantilever_sags_as_theory_says() {
             let rigidity = 1.2 * 0.05 * G * free.powi(3) / weight;
             let parameters =
                 Parameters { gravity: [0.0, -G, 0.0], bending, ..plain(elastic().density(0.05).bend(rigidity)) };
-            // To rest by stopping it whenever it is fastest, which is where it is nearest to rest.
+            // To rest by stopping it again and again, about as often as it passes its place of rest.
             let mut at = mesh.positions();
             let mut cloth = make(mesh.clone(), parameters.clone());
-            for _ in 0..60 {
+            for _ in 0..40 {
                 cloth = make(mesh.clone(), parameters.clone()).with_positions(&at).unwrap();
                 cloth.pin(&clamped).unwrap();
-                let mut fastest = 0.0;
-                loop {
-                    cloth.step(2e-3, Inputs::NONE).unwrap();
-                    let kinetic = cloth.ledger().unwrap().kinetic;
-                    if kinetic < fastest {
-                        break;
-                    }
-                    fastest = kinetic;
-                }
+                cloth.step(0.05, Inputs::NONE).unwrap();
                 at = cloth.positions().iter().map(|&x| x.into()).collect();
             }
             let drop = -cloth.positions().iter().map(|x| x.y).fold(0.0, f64::min) / free;

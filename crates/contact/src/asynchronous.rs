@@ -1,7 +1,7 @@
 //! For simulators that are asynchronous: pairs over an interval, one pair now.
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
-//! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::pairs`] that is due, its third
+//! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::due_pairs`] that is due, its third
 //! [`Contacts::resolve`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
 //! turning balls, planes that slide, and touch.
 
@@ -49,7 +49,7 @@ impl Contacts {
 
     /// Of the last [`Contacts::find_pairs`]. Obstacles' vertices are numbered on from the surface's, see
     /// [`Contacts::vertices`].
-    pub fn pairs(&self) -> &[Pair] {
+    pub fn due_pairs(&self) -> &[Pair] {
         &self.work.due
     }
 

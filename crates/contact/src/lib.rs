@@ -44,7 +44,7 @@
 //! # What is guaranteed
 //!
 //! A surface that crosses nothing at the begin crosses nothing at the end. Every pair of features that can meet is found
-//! ([`Contacts::pairs`]; equal to brute force), and none is let go before additive CCD ([`impact`]) has shown that it stays
+//! ([`Contacts::due_pairs`]; equal to brute force), and none is let go before additive CCD ([`impact`]) has shown that it stays
 //! apart, which never errs on the wrong side. Impulses settle nearly all, where need be in shorter parts of the step; what they
 //! cannot, moves as one.
 //! Obstacles and pins go where they are told, so where several of them leave no room there is no solution: those vertices

@@ -212,11 +212,13 @@ fn direction(w: &V3) -> V3 {
 }
 
 /// Green's strain: along warp, along weft, between them.
+#[inline]
 pub fn green([u, v]: &Steps) -> [f64; 3] {
     [0.5 * (u.norm_squared() - 1.0), 0.5 * (v.norm_squared() - 1.0), 0.5 * u.dot(v)]
 }
 
 /// The second Piola-Kirchhoff stress that Green's strain makes, in the same order `[N/m]` (\[TPS08\] section 3).
+#[inline]
 pub fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], [uu, vv, uv]: [f64; 3]) -> [f64; 3] {
     [c0 * uu + c1 * vv, c1 * uu + c2 * vv, 2.0 * c3 * uv]
 }

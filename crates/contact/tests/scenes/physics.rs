@@ -230,7 +230,7 @@ fn one_pair_is_pushed_apart() {
     let still = [Path::still(Isometry3::identity())];
     let step = Step { dt, begin: &begin, inverse_masses: &[1e3; 6], paths: &still };
     contacts.find_pairs(&State::default(), &step, &end).unwrap();
-    let pairs = contacts.pairs();
+    let pairs = contacts.due_pairs();
     assert!(pairs.len() > 6);
     let (x, u) = contacts.vertices();
     let (mut pushed, mut left) = (0, 0);

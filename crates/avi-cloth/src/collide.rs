@@ -1,0 +1,102 @@
+//! The first and the last of the three stages of collisions (\[TPS08\] section 4); the second is in `meet.rs`.
+
+use nalgebra::Vector3;
+use partita_cloth::{not_apart, note_contact};
+use partita_simulator::{Motion, SimulatorError, StepReport};
+
+use crate::{
+    AviCloth, Integrator,
+    flight::{Flights, Way},
+    meet::Given,
+    state::Node,
+    step::{Interval, Work},
+};
+
+type V3 = Vector3<f64>;
+
+impl AviCloth {
+    /// What may meet in an interval, from where all is to where it would fly on to.
+    pub(crate) fn find_pairs(&mut self, interval: Interval, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let gravity = V3::from(self.parameters.gravity);
+        let Work {
+            contacts, obstacles, begin, end, next, accelerations, ways, meetings, inverse_masses, counts, ..
+        } = &mut self.work;
+        let Some(contacts) = contacts else { return Ok(()) };
+        obstacles.place(&self.guides, motions);
+        fly_on(&next.nodes, gravity, accelerations, ways, interval.begin, interval.step, begin);
+        meetings.clear();
+        let dt = interval.duration();
+        if self.parameters.integrator != Integrator::Asynchronous || dt == 0.0 {
+            return Ok(());
+        }
+        fly_on(&next.nodes, gravity, accelerations, ways, interval.end, interval.step, end);
+        let paths = obstacles.paths(motions);
+        let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
+        contacts.find_pairs(&next.contact, &step, end).map_err(not_apart)?;
+        let [found, culled] = meetings.find(contacts, &self.owners, interval, self.parameters.culling);
+        counts.found += found;
+        counts.culled += culled;
+        Ok(())
+    }
+
+    /// Nothing has passed through anything, from where all was to where all is now. Whoever that changes comes to the end of the interval.
+    pub(crate) fn keep_apart(
+        &mut self,
+        interval: Interval,
+        motions: &[Option<Motion>],
+        report: &mut StepReport,
+    ) -> Result<(), SimulatorError> {
+        let gravity = V3::from(self.parameters.gravity);
+        let dt = interval.duration();
+        let Work {
+            contacts,
+            obstacles,
+            begin,
+            end,
+            next,
+            accelerations,
+            ways,
+            inverse_masses,
+            meetings,
+            given,
+            reactions,
+            counts,
+            ..
+        } = &mut self.work;
+        let Some(contacts) = contacts.as_mut().filter(|_| dt > 0.0) else { return Ok(()) };
+        fly_on(&next.nodes, gravity, accelerations, ways, interval.end, interval.step, end);
+        let paths = obstacles.paths(motions);
+        let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
+        let found = contacts.resolve(&mut next.contact, &step, end).map_err(not_apart)?;
+        let mut flights = Flights::new(&mut next.nodes, self.parameters.gravity, accelerations, ways, interval);
+        for (k, impulse) in contacts.impulses().iter().enumerate() {
+            if *impulse != V3::zeros() {
+                flights.reach(k, interval.end);
+                flights.push(k, *impulse);
+                flights.nodes[k].x = end[k];
+            }
+        }
+        let reaction = |given: Given| given.reaction(&self.guides, obstacles, motions, interval);
+        reactions.extend(given.drain(..).filter_map(reaction));
+        reactions.extend(obstacles.reactions(contacts));
+        counts.handled += meetings.handled();
+        counts.missed += found.impacts;
+        note_contact(&found, report);
+        Ok(())
+    }
+}
+
+/// Where vertices would be at a time, without moving any.
+fn fly_on(
+    nodes: &[Node],
+    gravity: V3,
+    accelerations: &[V3],
+    ways: &[Way],
+    time: f64,
+    step: [f64; 2],
+    out: &mut Vec<V3>,
+) {
+    out.clear();
+    out.extend(nodes.iter().enumerate().map(|(k, node)| node.at(time, *accelerations.get(k).unwrap_or(&gravity)).0));
+    ways.iter().for_each(|way| out[way.vertex] = way.at(time, step).0);
+}
