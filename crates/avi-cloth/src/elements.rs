@@ -18,7 +18,10 @@ use nalgebra::{SMatrix, Vector3};
 use partita_elastic::{Cut, Density, Fabric, Sheet, green};
 use partita_mesh::Mesh;
 
-use crate::{Bending, Integrator, Parameters, fold::fold};
+use crate::{
+    Bending, Integrator, Parameters,
+    fold::{Left, fold},
+};
 
 type V3 = Vector3<f64>;
 
@@ -77,7 +80,7 @@ impl Elements {
         let alone = *bending == Bending::Hinges || *integrator != Integrator::Asynchronous;
         let x = mesh.vertices();
         // By the very arithmetic of an event, so that nothing moves at rest.
-        let sine = |vertices: [u32; 4], left: &V3| {
+        let sine = |vertices: [u32; 4], left: &Left| {
             let [a, b, c, d] = vertices.map(|v| x[v as usize]);
             let known = if cut.is_flat() { None } else { fold([&a, &b, &c, &d], left) };
             known.map_or(0.0, |(sine, _)| sine)
@@ -97,7 +100,7 @@ impl Elements {
             }
             let [a, b, c, d] = at_rest.vertices;
             if alone {
-                let left = normal(&[a, b, c].map(|v| x[v as usize]));
+                let left = Left::new(&[a, b, c].map(|v| x[v as usize]));
                 let vertices = at_rest.vertices;
                 folds.push(Fold { vertices, stiffness: at_rest.stiffness, sine: sine(vertices, &left) });
                 spans.push(courant * time);
@@ -109,7 +112,7 @@ impl Elements {
                 let side = (0..3).find(|&k| patch.vertices[k] == a).expect("a hinge is a side of its triangles");
                 patch.beyond[side] = d;
                 patch.stiffness[side] = 0.5 * at_rest.stiffness;
-                patch.sines[side] = sine([a, b, c, d], &normal(&patch.vertices.map(|v| x[v as usize])));
+                patch.sines[side] = sine([a, b, c, d], &Left::new(&patch.vertices.map(|v| x[v as usize])));
                 let span = &mut spans[triangle as usize];
                 *span = span.min(courant * time);
             }
@@ -155,15 +158,9 @@ impl Elements {
     }
 }
 
-/// Of a triangle, as long as twice its area `[m²]`.
-#[inline(always)]
-pub(crate) fn normal([a, b, c]: &[V3; 3]) -> V3 {
-    (b - a).cross(&(c - a))
-}
-
 /// Energy of a hinge `[J]`.
 fn bent([a, b, c, d]: &[V3; 4], stiffness: f64, sine: f64) -> f64 {
-    let known = fold([a, b, c, d], &normal(&[*a, *b, *c]));
+    let known = fold([a, b, c, d], &Left::new(&[*a, *b, *c]));
     known.map_or(0.0, |(s, _)| crate::fold::energy(stiffness, s, sine))
 }
 

@@ -9,9 +9,9 @@ use nalgebra::Vector3;
 use partita_elastic::{Density, green, second_piola_kirchhoff};
 
 use crate::{
-    elements::{Elements, Fold, Patch, normal},
+    elements::{Elements, Fold, Patch},
     flight::Flights,
-    fold::fold,
+    fold::{Left, fold},
     state::Strains,
 };
 
@@ -53,7 +53,7 @@ impl Elements {
         let [flow, bend_flow] = self.damping.map(|tau| tau / span);
         let strains = last.as_deref_mut().map(|last| (&mut last.membrane, flow));
         let mut impulses = patch.membrane(&self.law, &at, strains).map(|force| span * force);
-        let left = normal(&at);
+        let left = Left::new(&at);
         for k in 0..3 {
             if patch.stiffness[k] == 0.0 {
                 continue;
@@ -88,7 +88,7 @@ impl Elements {
         flights: &mut Flights<'_>,
     ) {
         let [a, b, c, d] = vertices.map(|k| flights.nodes[k].x);
-        let Some((sine, gradient)) = fold([&a, &b, &c, &d], &normal(&[a, b, c])) else { return };
+        let Some((sine, gradient)) = fold([&a, &b, &c, &d], &Left::new(&[a, b, c])) else { return };
         let mut bent = sine - rest;
         if let Some(last) = last {
             bent += self.damping[1] / span * (sine - std::mem::replace(&mut last.sines[0], sine));
@@ -99,7 +99,7 @@ impl Elements {
     /// Strains with vertices at such places, as viscosity has them.
     pub fn strains(&self, x: impl Fn(u32) -> V3) -> Vec<Strains> {
         // By the very arithmetic of an event.
-        let sine = |vertices: [u32; 4], left: &V3| {
+        let sine = |vertices: [u32; 4], left: &Left| {
             let [a, b, c, d] = vertices.map(&x);
             fold([&a, &b, &c, &d], left).map_or(0.0, |(sine, _)| sine)
         };
@@ -107,12 +107,12 @@ impl Elements {
             let at = patch.vertices.map(&x);
             let [i, j, k] = patch.vertices;
             let sides = [[i, j, k, patch.beyond[0]], [j, k, i, patch.beyond[1]], [k, i, j, patch.beyond[2]]];
-            let left = normal(&at);
+            let left = Left::new(&at);
             Strains { membrane: green(&patch.steps_of(&at)), sines: sides.map(|side| sine(side, &left)) }
         };
         let of_fold = |fold: &Fold| {
             let [a, b, c, _] = fold.vertices.map(&x);
-            Strains { membrane: [0.0; 3], sines: [sine(fold.vertices, &normal(&[a, b, c])), 0.0, 0.0] }
+            Strains { membrane: [0.0; 3], sines: [sine(fold.vertices, &Left::new(&[a, b, c])), 0.0, 0.0] }
         };
         self.patches.iter().map(of_patch).chain(self.folds.iter().map(of_fold)).collect()
     }

@@ -22,28 +22,44 @@ type V3 = Vector3<f64>;
 /// Smallest height of a triangle over the edge, of that edge, for which there is an angle [-].
 const FLATTEST: f64 = 1e-6;
 
-/// sin(θ/2), and ∂θ/∂x of a, b, c and d `[rad/m]`; none where a triangle has hardly any area. `left` is N.
+/// The triangle at the left of an edge, all three of whose edges may be folded.
+pub(crate) struct Left {
+    normal: V3,
+    /// |N|, and 1/|N|².
+    length: f64,
+    inverse_square: f64,
+}
+
+impl Left {
+    #[inline(always)]
+    pub fn new([a, b, c]: &[V3; 3]) -> Self {
+        let normal = (b - a).cross(&(c - a));
+        let square = normal.norm_squared();
+        Self { normal, length: square.sqrt(), inverse_square: 1.0 / square }
+    }
+}
+
+/// sin(θ/2), and ∂θ/∂x of a, b, c and d `[rad/m]`; none where a triangle has hardly any area.
 #[inline(always)]
-pub(crate) fn fold([a, b, c, d]: [&V3; 4], left: &V3) -> Option<(f64, [V3; 4])> {
+pub(crate) fn fold([a, b, c, d]: [&V3; 4], left: &Left) -> Option<(f64, [V3; 4])> {
     let (e, q) = (b - a, d - a);
     let right = q.cross(&e);
-    let (e2, l2, r2) = (e.norm_squared(), left.norm_squared(), right.norm_squared());
-    if l2.min(r2) <= (FLATTEST * e2).powi(2) {
+    let (e2, r2) = (e.norm_squared(), right.norm_squared());
+    let least = FLATTEST * e2;
+    if r2 <= least * least || left.length <= least {
         return None;
     }
+    let (height, p, r) = (-left.normal.dot(&q), left.normal.dot(&right), left.length * r2.sqrt());
     let length = e2.sqrt();
-    let (by_c, by_d) = (-length / l2 * left, -length / r2 * right);
+    let (by_c, by_d) = (-length * left.inverse_square * left.normal, -length / r2 * right);
     let (s, t) = (e.dot(&(c - a)) / e2, e.dot(&q) / e2);
     let by_b = -s * by_c - t * by_d;
-    let by_a = -(by_b + by_c + by_d);
-
-    let (q, p, r) = (-left.dot(&q), left.dot(&right), (l2 * r2).sqrt());
     let sine = if p > 0.0 {
-        length * q / (2.0 * r * (r + p)).sqrt()
+        length * height / (2.0 * r * (r + p)).sqrt()
     } else {
-        (0.5 * (1.0 - p / r)).max(0.0).sqrt().copysign(q)
+        (0.5 * (1.0 - p / r)).max(0.0).sqrt().copysign(height)
     };
-    Some((sine, [by_a, by_b, by_c, by_d]))
+    Some((sine, [-(by_b + by_c + by_d), by_b, by_c, by_d]))
 }
 
 /// E by the sines of the half angles, now and at rest `[J]`.
@@ -69,7 +85,7 @@ mod tests {
 
     fn of(x: &[V3; 4]) -> (f64, [V3; 4]) {
         let [a, b, c, d] = x;
-        fold([a, b, c, d], &(b - a).cross(&(c - a))).unwrap()
+        fold([a, b, c, d], &Left::new(&[*a, *b, *c])).unwrap()
     }
 
     /// The sine is that of half the angle, and the gradient that of the angle, which another crate derived.
@@ -110,6 +126,6 @@ mod tests {
         let mut x = folded(20.0);
         x[3] = x[0].lerp(&x[1], 0.3);
         let [a, b, c, d] = &x;
-        assert!(fold([a, b, c, d], &(b - a).cross(&(c - a))).is_none());
+        assert!(fold([a, b, c, d], &Left::new(&[*a, *b, *c])).is_none());
     }
 }

@@ -65,8 +65,8 @@ pub struct Parameters {
     /// Default [`Bending::Triangles`].
     pub bending: Bending,
     /// α of the Courant estimate, Δt = α h √(ρ/(λ + 2 μ)) with the radius h of a triangle's inscribed circle (\[TPS08\] equation 3): above 0
-    /// `[-]`. It is stable well beyond 1, but asynchronous clocks beat: without viscosity and limits cloth that swings gains some hundredths of
-    /// the energy of its fall in a minute at 0.8, and nothing that is seen at 0.4 and below. Default 0.4.
+    /// `[-]`. It is stable well beyond 1, but asynchronous clocks beat: without viscosity and limits, cloth that folds and snaps gains some
+    /// hundredths of the energy of its fall in a minute at 0.8, up to one at 0.4, and nothing that is seen at 0.2. Default 0.4.
     pub courant: f64,
     /// Default as of [`Limit`]; `None`: forces alone.
     pub limit: Option<Limit>,
