@@ -21,6 +21,8 @@ mod worker;
 pub use engine::WindowReport;
 pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
+#[cfg(feature = "avi-cloth")]
+pub use partita_avi_cloth as avi_cloth;
 #[cfg(feature = "ibds-cloth")]
 pub use partita_ibds_cloth as ibds_cloth;
 #[cfg(feature = "ibds-cloth-gpu")]
@@ -42,6 +44,10 @@ pub use snapshot::{RunSnapshot, WindowInputs};
 /// All that a scene needs.
 pub mod prelude {
     pub use crate::{Rate, Relaxed, Run, Scene, Scheme};
+    #[cfg(feature = "avi-cloth")]
+    pub use partita_avi_cloth::AviCloth;
+    #[cfg(all(feature = "avi-cloth", not(feature = "implicit-cloth")))]
+    pub use partita_avi_cloth::{Fabric, Mesh, Side};
     #[cfg(feature = "ibds-cloth")]
     pub use partita_ibds_cloth::{IbdsCloth, Net};
     #[cfg(feature = "ibds-cloth-gpu")]

@@ -12,7 +12,7 @@ use crate::{
     broad::{Bounds, Pair},
     ccd::impact_from,
     contacts::PARTING,
-    distance::nearest,
+    distance::{Kind, nearest},
     repel::asked,
 };
 
@@ -90,6 +90,9 @@ impl Contacts {
     ) -> Option<[V3; 4]> {
         let obstacle = self.obstacle(pair);
         let meeting = self.meeting(obstacle);
+        if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
+            return None;
+        }
         let begin = nearest(pair.kind, x);
         if self.is_far_side(pair, &begin, obstacle) {
             return None;
@@ -114,4 +117,20 @@ impl Contacts {
         let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
         Some(c.map(|c| c * impulse))
     }
+}
+
+/// Whether boxes around the ways of the two features for `dt` `[s]` stay so far apart `[m]`.
+#[inline]
+fn stay_apart(kind: Kind, x: &[V3; 4], v: &[V3; 4], dt: f64, distance: f64) -> bool {
+    let split = kind.split();
+    (0..3).any(|axis| {
+        let range = |vertices: std::ops::Range<usize>| {
+            vertices.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], k| {
+                let (from, to) = (x[k][axis], x[k][axis] + dt * v[k][axis]);
+                [low.min(from.min(to)), high.max(from.max(to))]
+            })
+        };
+        let ([low, high], [other_low, other_high]) = (range(0..split), range(split..4));
+        low - other_high > distance || other_low - high > distance
+    })
 }
