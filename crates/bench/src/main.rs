@@ -9,6 +9,8 @@
 //! | `ibds-table1` | times faster by each optimisation of impulse-based dynamics; sheets of 5 x 5 to 40 x 40 |
 //! | `ibds-solvers` | milliseconds of a step of impulse-based cloth, by solver |
 //! | `ibds-gpu`  | the same on a device, by the number of particles; with `--features ibds-cloth-gpu` |
+//! | `avi-table1` | seconds of a sheet that swings, by asynchronous cloth and synchronous methods |
+//! | `avi-table2` | the same of a graded dome that falls on the floor |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -19,6 +21,8 @@
 //!
 //! A new bench is a function in a file of its own and a line in `BENCHES`.
 
+mod avi_scenes;
+mod avi_tables;
 mod contact;
 mod crates;
 mod ibds_figure4;
@@ -75,6 +79,8 @@ const BENCHES: &[(&str, &str, Bench)] = &[
     ("crates", "windows a second of 30 crates under 20,000 particles", crates::bench),
     ("particles", "nanoseconds a particle, beside what memory allows", particles::bench),
     ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
+    ("avi-table1", "seconds of a sheet that swings, by asynchronous cloth and others", avi_tables::table1),
+    ("avi-table2", "seconds of a graded dome that falls, by asynchronous cloth and others", avi_tables::table2),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     #[cfg(feature = "ibds-cloth-gpu")]

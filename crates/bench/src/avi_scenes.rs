@@ -1,0 +1,288 @@
+//! The two scenes of \[TPS08\]'s tables, and one run of either by any of the methods.
+//!
+//! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5.
+
+use std::{f64::consts::FRAC_PI_2, sync::Arc, time::Instant};
+
+use partita::{
+    avi_cloth::{self, AviCloth, Limit},
+    implicit_cloth::{self, Fabric, ImplicitCloth, Membrane},
+    simulator::{
+        Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Motion, Simulator, StepReport, Surface,
+    },
+};
+use partita_mesh::Mesh;
+
+use crate::table::Failure;
+
+/// Pictures are taken so often `[s]`.
+const FRAME: f64 = 1.0 / 30.0;
+
+/// What is simulated.
+pub struct Scene {
+    pub mesh: Mesh,
+    fabric: Fabric,
+    pinned: Vec<u32>,
+    /// Whether there is a floor at height 0.
+    floor: bool,
+    /// Energy that counts as one: of the fall by its height `[m]`.
+    height: f64,
+}
+
+/// E 300 N/m and G 150 N/m, hence no lateral contraction, 500 g/m².
+fn fabric(bend: f64) -> Fabric {
+    Fabric {
+        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
+        damping: 0.0,
+        bend_damping: 0.0,
+        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(bend).density(0.5)
+    }
+}
+
+impl Scene {
+    /// A square, pinned at two corners, is let go level. The paper does not tell its size: with 1.6 m the Courant estimate for α = 1 is the
+    /// paper's mean span, 0.37 ms.
+    pub fn swing(quick: bool) -> Result<Self, Failure> {
+        let (side, triangles) = (1.6, if quick { 500 } else { 5016 });
+        let mesh = Mesh::unstructured([side; 2], triangles, |_| 1.0)?;
+        let corners = [0.0, side]
+            .map(|x| (0..mesh.vertices().len() as u32).find(|&v| mesh.positions()[v as usize] == [x, 0.0, 0.0]));
+        let pinned = corners.into_iter().flatten().collect();
+        let mesh = mesh.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
+        Ok(Self { mesh, fabric: fabric(1e-5), pinned, floor: false, height: side })
+    }
+
+    /// A dome in a square, fine at its top, falls by half a metre; stiff in bending, so that it keeps its shape. Size and shape are not
+    /// told: triangles are as small as the paper's steps of symplectic Euler, 0.05 ms, suggest.
+    pub fn fall(quick: bool) -> Result<Self, Failure> {
+        let (side, triangles) = (0.8, if quick { 300 } else { 2304 });
+        let flat = Mesh::graded([side; 2], triangles, 160.0)?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
+        let flat = flat.at([-0.5 * side, 0.0, -0.5 * side])?;
+        let dome = |[x, _, z]: [f64; 3]| [x, 0.5 + 0.12 * (-(x * x + z * z) / 0.03).exp(), z];
+        let vertices: Vec<[f64; 3]> = flat.positions().into_iter().map(dome).collect();
+        let mesh = Mesh::new(&vertices, flat.triangles())?;
+        Ok(Self { mesh, fabric: fabric(1e-3), pinned: vec![], floor: true, height: 0.5 })
+    }
+
+    fn guides(&self) -> Result<Vec<Guide>, Failure> {
+        if !self.floor {
+            return Ok(vec![]);
+        }
+        let floor = Mesh::cuboid([4.0, 0.5, 4.0])?;
+        let owner = HandleTable::new("bench", "floor").owner();
+        let surface = Surface {
+            name: "floor".into(),
+            carrier: Carrier::Frame(HandleId { owner, index: 0 }),
+            vertices: floor.positions(),
+            triangles: floor.triangles().to_vec(),
+            lines: vec![],
+            two_sided: false,
+            primitive: None,
+            friction: 0.5,
+            restitution: 0.0,
+            thickness: 0.0,
+        };
+        let surface = Arc::new(surface);
+        Ok(vec![Guide::Obstacle { surface, friction: 0.5, restitution: 0.0, thickness: 0.0, except: vec![] }])
+    }
+
+    fn inputs(&self) -> Inputs {
+        let state = HandleState::point([0.0, -0.25, 0.0], [0.0; 3]);
+        let still = Motion { begin: Arc::new([state]), end: Arc::new([state]) };
+        Inputs { motions: if self.floor { vec![Some(still)] } else { vec![] }, ..Inputs::default() }
+    }
+}
+
+/// How it is integrated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Method {
+    /// Of `crates/implicit-cloth`, in steps of such a length `[s]`.
+    BackwardEuler(f64),
+    /// The semi-implicit midpoint rule with a damping of 0.1, likewise.
+    Midpoint(f64),
+    /// The synchronous twins `[s]`.
+    ForwardEuler(f64),
+    /// See [`Method::ForwardEuler`].
+    SymplecticEuler(f64),
+    /// With the factor α of the Courant estimate [-].
+    Avi(f64),
+}
+
+impl Method {
+    pub fn name(self) -> String {
+        match self {
+            Self::BackwardEuler(step) => format!("backward Euler, {step} s"),
+            Self::Midpoint(step) => format!("semi-implicit midpoint, {step:.3e} s"),
+            Self::ForwardEuler(step) => format!("forward Euler, {step:.3e} s"),
+            Self::SymplecticEuler(step) => format!("symplectic Euler, {step:.3e} s"),
+            Self::Avi(courant) => format!("AVI, Courant {courant:.3}"),
+        }
+    }
+
+    /// The same with steps so many times as long.
+    pub fn times(self, factor: f64) -> Self {
+        match self {
+            Self::BackwardEuler(step) => Self::BackwardEuler(factor * step),
+            Self::Midpoint(step) => Self::Midpoint(factor * step),
+            Self::ForwardEuler(step) => Self::ForwardEuler(factor * step),
+            Self::SymplecticEuler(step) => Self::SymplecticEuler(factor * step),
+            Self::Avi(courant) => Self::Avi(factor * courant),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Default)]
+pub struct Ran {
+    /// Time stepping, and collisions `[s]`.
+    pub solve: f64,
+    pub contact: f64,
+    /// Events, or triangles times steps.
+    pub events: u64,
+    /// Mean and shortest span of elements, or the step `[s]`.
+    pub spans: [f64; 2],
+    /// Gained since the start, by frame, of the fall's energy [-].
+    pub energies: Vec<f64>,
+    /// Mean over edges and frames of what is positive, and largest [-].
+    pub strains: [f64; 2],
+    /// Whether it was given up since it gained more than it may.
+    pub unstable: bool,
+}
+
+impl Ran {
+    pub fn total(&self) -> f64 {
+        self.solve + self.contact
+    }
+}
+
+/// Stages of implicit cloth that are collisions.
+const CONTACT: [&str; 3] = ["find contacts", "contact", "contact rounds"];
+
+/// A run of so many seconds; it is given up as soon as more than so much of the fall's energy is gained.
+pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, seconds: f64, gain: f64) -> Result<Ran, Failure> {
+    match method {
+        Method::BackwardEuler(step) => implicit(scene, implicit_cloth::Integrator::Linearised, step, seconds, gain),
+        Method::Midpoint(step) => {
+            implicit(scene, implicit_cloth::Integrator::SemiImplicit { damping: 0.1 }, step, seconds, gain)
+        }
+        Method::ForwardEuler(step) => {
+            explicit(scene, avi_cloth::Integrator::ForwardEuler { step }, 1.0, limit, seconds, gain)
+        }
+        Method::SymplecticEuler(step) => {
+            explicit(scene, avi_cloth::Integrator::SymplecticEuler { step }, 1.0, limit, seconds, gain)
+        }
+        Method::Avi(courant) => explicit(scene, avi_cloth::Integrator::Asynchronous, courant, limit, seconds, gain),
+    }
+}
+
+fn explicit(
+    scene: &Scene,
+    integrator: avi_cloth::Integrator,
+    courant: f64,
+    limit: Option<Limit>,
+    seconds: f64,
+    gain: f64,
+) -> Result<Ran, Failure> {
+    let parameters = avi_cloth::Parameters {
+        fabric: scene.fabric,
+        integrator,
+        courant,
+        limit,
+        self_contact: false,
+        ..avi_cloth::Parameters::default()
+    };
+    let mut cloth = AviCloth::with_parameters("cloth", scene.mesh.clone(), parameters)?;
+    cloth.pin(&scene.pinned)?;
+    cloth.follow(scene.guides()?)?;
+    let spans = cloth.spans();
+    let shortest = spans.iter().copied().fold(f64::INFINITY, f64::min);
+    // As often as events come.
+    let mean = spans.len() as f64 / spans.iter().map(|span| span.recip()).sum::<f64>();
+    let spans = match integrator {
+        avi_cloth::Integrator::Asynchronous => [mean, shortest],
+        avi_cloth::Integrator::SymplecticEuler { step } | avi_cloth::Integrator::ForwardEuler { step } => [step; 2],
+    };
+    let mut ran = Ran { spans, ..Ran::default() };
+    let triangles = scene.mesh.triangles().len() as u64;
+    watch(&mut cloth, scene, FRAME, seconds, gain, &mut ran, |cloth, ran| {
+        // The twins count hinges by themselves.
+        ran.events += cloth.counts().events;
+        let mut sum = [0.0; 2];
+        for strain in cloth.strains() {
+            sum = [sum[0] + strain.max(0.0), f64::max(sum[1], strain)];
+        }
+        [sum[0] / (3 * triangles) as f64, sum[1]]
+    })?;
+    Ok(ran)
+}
+
+fn implicit(
+    scene: &Scene,
+    integrator: implicit_cloth::Integrator,
+    step: f64,
+    seconds: f64,
+    gain: f64,
+) -> Result<Ran, Failure> {
+    // Steps are not cut, as the paper's are not.
+    let parameters = implicit_cloth::Parameters {
+        fabric: scene.fabric,
+        integrator,
+        max_stretch: 100.0,
+        ..implicit_cloth::Parameters::default()
+    };
+    let mut cloth = ImplicitCloth::with_parameters("cloth", scene.mesh.clone(), parameters)?;
+    cloth.pin(&scene.pinned)?;
+    cloth.follow(scene.guides()?)?;
+    let mut ran = Ran { spans: [step; 2], ..Ran::default() };
+    let (x, edges) = (scene.mesh.vertices(), scene.mesh.edges());
+    let lengths: Vec<f64> =
+        edges.iter().map(|edge| (x[edge.vertices[0] as usize] - x[edge.vertices[1] as usize]).norm()).collect();
+    watch(&mut cloth, scene, step, seconds, gain, &mut ran, |cloth, _| {
+        let x = cloth.positions();
+        let strains = edges.iter().zip(&lengths).map(|(edge, length)| {
+            let [a, b] = edge.vertices.map(|v| x[v as usize]);
+            ((b - a).norm() / length - 1.0).max(0.0)
+        });
+        let [sum, most] = strains.fold([0.0, 0.0], |[sum, most], strain| [sum + strain, f64::max(most, strain)]);
+        [sum / edges.len() as f64, most]
+    })?;
+    Ok(ran)
+}
+
+/// Steps and looks.
+fn watch<C: Simulator>(
+    cloth: &mut C,
+    scene: &Scene,
+    step: f64,
+    seconds: f64,
+    gain: f64,
+    ran: &mut Ran,
+    mut look: impl FnMut(&C, &mut Ran) -> [f64; 2],
+) -> Result<(), Failure> {
+    let known = |cloth: &C| cloth.ledger().ok_or("cloth without a ledger");
+    let of = |ledger: Ledger| ledger.kinetic + ledger.potential;
+    let first = known(cloth)?;
+    let (start, scale) = (of(first), first.mass * 9.81 * scene.height);
+    let inputs = scene.inputs();
+    let (mut looks, mut sum) = (0, 0.0);
+    while cloth.time() < seconds - 1e-9 {
+        let begin = Instant::now();
+        let report: StepReport = cloth.step(step, &inputs)?;
+        let whole = begin.elapsed().as_secs_f64();
+        let contact: f64 =
+            report.stages.0.iter().filter(|(name, _)| CONTACT.contains(&name.as_str())).map(|(_, s)| s).sum();
+        ran.contact += contact;
+        ran.solve += whole - contact;
+        let energy = (of(known(cloth)?) - start) / scale;
+        ran.energies.push(energy);
+        let [mean, most] = look(cloth, ran);
+        (looks, sum) = (looks + 1, sum + mean);
+        ran.strains = [sum / f64::from(looks), ran.strains[1].max(most)];
+        // What is not finite is an error of the step.
+        if energy > gain {
+            ran.unstable = true;
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! The benches `avi-table1` and `avi-table2`: asynchronous cloth beside synchronous methods.
+//!
+//! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5, tables 1 and 2.
+//!
+//! Both scenes for 4 s (`avi_scenes.rs`), at the paper's steps, with strain limits of 10 % where a method has them (the explicit ones), and
+//! at each method's largest stable step: the largest on a ladder of ratio 2^(1/8), from the paper's, with which the 4 s *without* limits
+//! gain no more than 1 % of the fall's energy. Backward Euler and the midpoint rule are `implicit-cloth`'s, on the same energies of
+//! stretch and shear, and meet themselves too, which is in their time of collisions; forward and symplectic Euler share the force code
+//! with AVI, and evaluate each triangle, hinge and vertex once a step, where AVI evaluates each hinge with both of its triangles.
+
+use partita::avi_cloth::Limit;
+
+use crate::{
+    Effort,
+    avi_scenes::{Method, Ran, Scene, run},
+    table::{Failure, Table, Target},
+};
+
+/// Ratio of the ladder.
+const RUNG: f64 = 1.090_507_732_665_257_7;
+
+/// Most rungs that are climbed either way.
+const RUNGS: i32 = 40;
+
+/// Most that a stable run gains, of the fall's energy.
+const GAIN: f64 = 0.01;
+
+/// A method at the paper's step, and the paper's seconds of solving and of all.
+type Row = (Method, Option<[f64; 2]>);
+
+/// Table 1: a square swings.
+///
+/// # Errors
+/// The JSON file cannot be written.
+pub fn table1(table: &mut Table, effort: Effort) -> Result<(), Failure> {
+    let scene = Scene::swing(effort.quick)?;
+    let rows: [Row; 7] = [
+        (Method::BackwardEuler(0.0333), Some([5.66; 2])),
+        (Method::BackwardEuler(0.01), Some([17.05; 2])),
+        (Method::BackwardEuler(0.00075), Some([218.4; 2])),
+        (Method::ForwardEuler(0.0002), Some([265.0; 2])),
+        (Method::SymplecticEuler(0.00025), Some([208.0; 2])),
+        (Method::Midpoint(0.001), Some([247.4; 2])),
+        (Method::Avi(1.0), Some([215.0; 2])),
+    ];
+    let ladders = [Method::SymplecticEuler(0.00025), Method::Midpoint(0.001), Method::Avi(1.0)];
+    compare(table, effort, &scene, &rows, &ladders, 1.034)
+}
+
+/// Table 2: a dome of triangles of very different sizes falls on the floor.
+///
+/// # Errors
+/// The JSON file cannot be written.
+pub fn table2(table: &mut Table, effort: Effort) -> Result<(), Failure> {
+    let scene = Scene::fall(effort.quick)?;
+    let rows: [Row; 6] = [
+        (Method::BackwardEuler(0.005), Some([7.74, 12.05])),
+        (Method::BackwardEuler(0.001), Some([16.1, 25.8])),
+        (Method::ForwardEuler(0.00001), Some([571.5, 784.8])),
+        (Method::SymplecticEuler(0.00005), Some([109.5, 171.59])),
+        (Method::Midpoint(0.0001), Some([323.9, 375.88])),
+        (Method::Avi(1.0), Some([47.2, 68.32])),
+    ];
+    let ladders = [Method::SymplecticEuler(0.00005), Method::Avi(1.0)];
+    compare(table, effort, &scene, &rows, &ladders, 0.398)
+}
+
+fn compare(
+    table: &mut Table,
+    effort: Effort,
+    scene: &Scene,
+    rows: &[Row],
+    ladders: &[Method],
+    target: f64,
+) -> Result<(), Failure> {
+    let seconds = if effort.quick { 0.1 } else { 4.0 };
+    table.remark(&format!("{} triangles, areas {:.0}:1", scene.mesh.triangles().len(), scene.mesh.area_ratio()));
+    let mut backward = None;
+    for &(method, paper) in rows {
+        let case = format!("the paper's step: {}", method.name());
+        table.case(&case, "s", None, |table| {
+            let ran = run(scene, method, Some(Limit::default()), seconds, f64::INFINITY)?;
+            if method == Method::BackwardEuler(0.001) {
+                backward = Some(ran.total());
+            }
+            tell(table, &case, &ran, paper)
+        })?;
+    }
+    let mut best: Vec<(Method, Ran)> = vec![];
+    for &method in ladders {
+        let case = format!("largest stable step: {}", method.name());
+        table.case(&case, "s", None, |table| {
+            let (method, ran) = climb(scene, method, effort, seconds)?;
+            tell(table, &format!("largest stable step: {}", method.name()), &ran, None)?;
+            best.push((method, ran));
+            Ok(())
+        })?;
+    }
+    let of = |wanted: fn(&Method) -> bool| best.iter().find(|(method, _)| wanted(method)).map(|(_, ran)| ran);
+    let avi = of(|method| matches!(method, Method::Avi(_))).ok_or("AVI did not run")?;
+    let twin = of(|method| matches!(method, Method::SymplecticEuler(_))).ok_or("symplectic Euler did not run")?;
+    let bound = |bound: f64| (!effort.quick).then_some(Target::AtMost(bound));
+    let ratio = avi.total() / twin.total();
+    table.row("AVI / symplectic Euler, at largest stable steps", "of the time", bound(target), &[ratio])?;
+    let each = |ran: &Ran| 1e9 * ran.solve / ran.events as f64;
+    let ratio = each(avi) / each(twin);
+    table.row("an event / a triangle's step of the twin", "of the time", bound(1.53), &[ratio])?;
+    table.remark(&format!("{:.1} ns and {:.1} ns", each(avi), each(twin)));
+    if let Some(backward) = backward {
+        let ratio = avi.total() / backward;
+        table.row("AVI / backward Euler at 0.001 s", "of the time", bound(2.65), &[ratio])?;
+    }
+    Ok(())
+}
+
+/// The largest stable step on the ladder through a method's, and what came of it.
+fn climb(scene: &Scene, from: Method, effort: Effort, seconds: f64) -> Result<(Method, Ran), Failure> {
+    let attempt = |rung: i32| -> (Method, Option<Ran>) {
+        let method = from.times(RUNG.powi(rung));
+        let ran = run(scene, method, None, seconds, GAIN).ok();
+        (method, ran.filter(|ran| !ran.unstable))
+    };
+    let rungs = if effort.quick { 2 } else { RUNGS };
+    let (mut method, mut best) = attempt(0);
+    let up = best.is_some();
+    for rung in 1..=rungs {
+        let (next, ran) = attempt(if up { rung } else { -rung });
+        match (up, ran) {
+            (true, Some(ran)) => (method, best) = (next, Some(ran)),
+            (true, None) => break,
+            (false, Some(ran)) => {
+                (method, best) = (next, Some(ran));
+                break;
+            }
+            (false, None) => {}
+        }
+    }
+    let expected = format!("no stable step down to {}", from.times(RUNG.powi(-rungs)).name());
+    best.map(|ran| (method, ran)).ok_or_else(|| expected.into())
+}
+
+fn tell(table: &mut Table, case: &str, ran: &Ran, paper: Option<[f64; 2]>) -> Result<(), Failure> {
+    let unit = paper.map_or("s".into(), |[_, whole]| format!("s (2008: {whole})"));
+    let most = ran.energies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let details = [
+        ("solving [s]", ran.solve),
+        ("collisions [s]", ran.contact),
+        ("events", ran.events as f64),
+        ("mean span [s]", ran.spans[0]),
+        ("least span [s]", ran.spans[1]),
+        ("energy gained at the end [of the fall]", ran.energies.last().copied().unwrap_or(0.0)),
+        ("at most", most),
+        ("mean strain", ran.strains[0]),
+        ("largest strain", ran.strains[1]),
+    ];
+    table.row_with(case, &unit, None, &[ran.total()], &details)
+}
