@@ -20,7 +20,7 @@ type V3 = Vector3<f64>;
 const AT_END: f64 = 1e-9;
 
 impl AviCloth {
-    /// Seconds that collisions took.
+    /// All elements up to the end of an interval, and what gravity turns on the way. Seconds that collisions took.
     pub(crate) fn advance(&mut self, interval: Interval) -> f64 {
         let moment = self.free_moment(interval);
         let (given, settled) = match self.parameters.integrator {

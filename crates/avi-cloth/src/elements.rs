@@ -6,16 +6,17 @@
 //! each hinge counts once in all, and momenta are kept.
 //!
 //! Steps: Δt = α h √(ρ/(λ + 2 μ)) of the membrane (\[TPS08\] equation 3), with h the radius of the inscribed circle, and λ + 2 μ the larger
-//! stiffness along warp and weft. For bending, hinges of stiffness k are elements of rank one, g g^T k. Shared out by κ = k |g|² of each of
+//! stiffness along warp and weft, but no more than α 2/ω of the fastest mode of a triangle by itself, a third of its mass at each
+//! corner, which is less where shear is many times stiffer. For bending, hinges of stiffness k are elements of rank one, g g^T k. Shared out by κ = k |g|² of each of
 //! its hinges, a vertex has the mass m κ/K in one of them, of their sum K. No mode of all is faster than that of the fastest element (B. M.
-//! Irons, G. Treharne: A bound theorem in eigenvalues, 1971), ω² = Σ_i κ_i/(m_i κ_i/K_i) = Σ_i K_i/m_i, so that Δt = α 2/ω is stable.
+//! Irons, G. Treharne: A bound theorem in eigenvalues, 1971), ω² = Σ_i κ_i/(m_i κ_i/K_i) = Σ_i K_i/m_i, so that Δt = α 2/ω is stable where
+//! all clocks agree; where they do not, clocks may beat with modes below that, which α leaves some room for.
 //!
-//! Viscosity τ acts by the mean strain rate of the span before (`event.rs`): with a = ω² Δt², z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0 for a mode,
-//! which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4: spans are shorter than α (√(τ² + 4/ω²) - τ), of the membrane with the fastest
-//! mode of a triangle by itself, a third of its mass at each corner.
+//! Viscosity τ acts by the mean strain rate of the span before (`event.rs`): for a mode, with a = ω² Δt²,
+//! z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0, which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4: spans are shorter than α (√(τ² + 4/ω²) - τ), of the membrane with that mode.
 
 use nalgebra::{SMatrix, Vector3};
-use partita_elastic::{Cut, Density, Fabric, Sheet, green};
+use partita_elastic::{Cut, Density, Fabric, Sheet};
 use partita_mesh::Mesh;
 
 use crate::{
@@ -85,10 +86,10 @@ impl Elements {
             let known = if cut.is_flat() { None } else { fold([&a, &b, &c, &d], left) };
             known.map_or(0.0, |(sine, _)| sine)
         };
-        let mut patches: Vec<Patch> = sheet.triangles.iter().map(|t| Patch::new(t, x)).collect();
+        let mut patches: Vec<Patch> = sheet.triangles.iter().map(|t| Patch::new(t, &sheet.density, x)).collect();
         let span = |t: &partita_elastic::Triangle| {
-            let [wave, mode] = [wave_time(t, &sheet.density, fabric), mode_time(t, &sheet.density, fabric)];
-            courant * if fabric.damping > 0.0 { wave.min(damped(mode, fabric.damping)) } else { wave }
+            let mode = damped(mode_time(t, &sheet.density, fabric), fabric.damping);
+            courant * wave_time(t, &sheet.density, fabric).min(mode)
         };
         let mut spans: Vec<f64> = sheet.triangles.iter().map(span).collect();
         let mut times = bending_times(sheet, x);
@@ -165,7 +166,7 @@ fn bent([a, b, c, d]: &[V3; 4], stiffness: f64, sine: f64) -> f64 {
 }
 
 impl Patch {
-    fn new(triangle: &partita_elastic::Triangle, x: &[V3]) -> Self {
+    fn new(triangle: &partita_elastic::Triangle, law: &Density, x: &[V3]) -> Self {
         let vertices = triangle.vertices;
         let mut patch = Self {
             vertices,
@@ -177,7 +178,7 @@ impl Patch {
             sines: [0.0; 3],
             lengths: triangle.sides(),
         };
-        let strain = green(&patch.steps_of(&vertices.map(|v| x[v as usize])));
+        let strain = law.strain(&patch.steps_of(&vertices.map(|v| x[v as usize])));
         if strain.iter().all(|e| e.abs() < ROUNDING) {
             patch.rest = strain;
         }
@@ -223,8 +224,8 @@ fn mode_time(triangle: &partita_elastic::Triangle, law: &Density, fabric: &Fabri
 
 /// The longest stable span of a mode with 2/ω `[s]` and viscosity τ `[s]`.
 fn damped(time: f64, tau: f64) -> f64 {
-    // √(τ² + t²) - τ without cancellation.
-    time * (time / (tau + tau.hypot(time)))
+    // √(τ² + t²) - τ without cancellation; what hardly resists takes any time.
+    if tau == 0.0 || time.is_infinite() { time } else { time * (time / (tau + tau.hypot(time))) }
 }
 
 /// Of each hinge, 2/ω `[s]`.

@@ -1,12 +1,13 @@
 //! What an element does when it is due (\[TPS08\] algorithm 1, lines 9 to 15).
 //!
-//! Its vertices come to its time, then its forces act as one impulse for the time since its last event, then viscosity, then limits.
+//! Its vertices come to its time, then its forces, viscosity among them, act as one impulse for the time since its last event. Limits of
+//! strain come after that (`limits.rs`).
 //!
 //! Viscous stress is τ C:Ė with the strain rate Ė (\[TPS08\] section 3), the mean since the last event: stress is C:(E + τ (E - E')/Δt), with E'
 //! at that event, and so is zero where nothing moves, whatever the impulses between events that keep it there. The same of bending.
 
 use nalgebra::Vector3;
-use partita_elastic::{Density, green, second_piola_kirchhoff};
+use partita_elastic::Density;
 
 use crate::{
     elements::{Elements, Fold, Patch},
@@ -108,7 +109,7 @@ impl Elements {
             let [i, j, k] = patch.vertices;
             let sides = [[i, j, k, patch.beyond[0]], [j, k, i, patch.beyond[1]], [k, i, j, patch.beyond[2]]];
             let left = Left::new(&at);
-            Strains { membrane: green(&patch.steps_of(&at)), sines: sides.map(|side| sine(side, &left)) }
+            Strains { membrane: self.law.strain(&patch.steps_of(&at)), sines: sides.map(|side| sine(side, &left)) }
         };
         let of_fold = |fold: &Fold| {
             let [a, b, c, _] = fold.vertices.map(&x);
@@ -123,22 +124,13 @@ impl Patch {
     #[inline(always)]
     fn membrane(&self, law: &Density, at: &[V3; 3], last: Option<(&mut [f64; 3], f64)>) -> [V3; 3] {
         let steps = self.steps_of(at);
-        let (c, elastic) = match law {
-            Density::StVenantKirchhoff(c) => (*c, 1.0),
-            Density::BaraffWitkin { warp, weft, shear } => ([*warp, 0.0, *weft, *shear], 0.0),
-        };
-        let now = green(&steps);
-        let mut strain: [f64; 3] = std::array::from_fn(|k| elastic * (now[k] - self.rest[k]));
+        let now = law.strain(&steps);
+        let mut strain: [f64; 3] = std::array::from_fn(|k| now[k] - self.rest[k]);
         if let Some((last, flow)) = last {
             strain = std::array::from_fn(|k| strain[k] + flow * (now[k] - last[k]));
             *last = now;
         }
-        let [uu, vv, uv] = second_piola_kirchhoff(&c, strain);
-        let [mut along_u, mut along_v] = [uu * steps[0] + uv * steps[1], uv * steps[0] + vv * steps[1]];
-        if elastic == 0.0 {
-            let [u, v] = law.stress(&steps);
-            (along_u, along_v) = (along_u + u, along_v + v);
-        }
+        let [along_u, along_v] = law.stress_of(&steps, strain);
         let [[ub, uc], [vb, vc]] = self.steps;
         let b = -self.area * (ub * along_u + vb * along_v);
         let c = -self.area * (uc * along_u + vc * along_v);

@@ -13,6 +13,8 @@ pub(crate) struct Way {
     pub vertex: usize,
     /// At the begin and the end of the step.
     pub states: [HandleState; 2],
+    /// How fast it went before it was held so `[m/s]`.
+    pub before: V3,
     /// To which guide it is attached; none if it is pinned or a hand's.
     pub guide: Option<u32>,
     /// What elements and contacts gave it in the step, which whoever holds it takes `[N s]`, and the moment of that about the world's
@@ -22,14 +24,15 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    pub fn new(vertex: usize, states: [HandleState; 2], guide: Option<u32>) -> Self {
-        Self { vertex, states, guide, taken: V3::zeros(), turned: V3::zeros() }
+    pub fn new(vertex: usize, states: [HandleState; 2], before: V3, guide: Option<u32>) -> Self {
+        Self { vertex, states, before, guide, taken: V3::zeros(), turned: V3::zeros() }
     }
 
     /// Where and how fast at a time, in a step with such a begin and duration `[s]`.
     pub fn at(&self, time: f64, [begin, dt]: [f64; 2]) -> (V3, V3) {
         let [from, to] = &self.states;
-        let at = if from == to || time >= begin + dt { *to } else { cubic(from, to, dt, (time - begin) / dt) };
+        let rests = from.position == to.position && from.velocity == [0.0; 3] && to.velocity == [0.0; 3];
+        let at = if rests || time >= begin + dt { *to } else { cubic(from, to, dt, (time - begin) / dt) };
         (at.position.into(), at.velocity.into())
     }
 }

@@ -43,9 +43,11 @@ impl AviCloth {
             let node = &mut nodes[held.vertex];
             bring(node, begin, gravity);
             node.w = 0.0;
-            let from = HandleState::point(node.x, node.v);
             let to = HandleState::point(held.position, held.velocity);
-            work.ways.push(Way::new(held.vertex, [from, to], held.guide));
+            // What stays where it is does not set out with the velocity that it had when it was taken hold of.
+            let stays = node.x == held.position && held.velocity == V3::zeros();
+            let from = HandleState::point(node.x, if stays { V3::zeros() } else { node.v });
+            work.ways.push(Way::new(held.vertex, [from, to], node.v, held.guide));
         }
         work.ways.sort_by_key(|way| way.vertex);
         work.inverse_masses.clear();
@@ -83,9 +85,10 @@ impl AviCloth {
             let node = &mut nodes[way.vertex];
             let ([from, to], m) = (&way.states, sheet.masses[way.vertex]);
             (node.x, node.v, node.time) = (to.position.into(), to.velocity.into(), end);
-            let [x0, v0] = [from.position, from.velocity].map(V3::from);
+            let (x0, v0) = (V3::from(from.position), way.before);
             let load = dt * work.loads[way.vertex];
-            let middle = 0.5 * (x0 + node.x);
+            // Of Hermite's cubic the mean, ∫ x dt/T = (x₀ + x₁)/2 + T (v₀ - v₁)/12.
+            let middle = 0.5 * (x0 + node.x) + dt / 12.0 * (V3::from(from.velocity) - node.v);
             let weight = dt * m * gravity;
             let impulse = m * (node.v - v0) - way.taken - load - weight;
             match way.guide {

@@ -10,25 +10,29 @@
 //! | `ε_c`, `ε_n`    | `strain` of an edge, and `next` event's         | -    |
 //! | `Δt_c`          | `contact_interval`                              | s    |
 //!
-//! Events come in order of time (`queue.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
+//! A step is cut into intervals (`step.rs`), in each of which what may meet is found (`collide.rs`) and events come in order of time
+//! (`advance.rs`, `queue.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
 //! element's forces give over the time since its last event (`elements.rs`, `event.rs`, `fold.rs`), holds back edges that grow too long
-//! (`limits.rs`), and keeps apart what would meet before its next (`meet.rs`). Energy is neither lost nor gained but by rounding, viscosity, limits and
-//! contacts. Start at [`AviCloth`], then `step.rs`.
+//! (`limits.rs`), and keeps apart what would meet before its next (`meet.rs`). Beside viscosity, limits and contacts nothing
+//! takes energy or gives it, but for what clocks that beat give ([`Parameters::courant`]). Start at [`AviCloth`], then `step.rs`.
 //!
 //! # What to know
 //!
+//! - Vertices can be read, loaded, attached, pinned; points within triangles and wind are implicit cloth's alone.
 //! - A step of the simulator may be as long as a frame: elements take theirs within it, and end at different times before its end. What is
 //!   read is where vertices would be at the end, flying on, which changes nothing.
 //! - Cost goes with stiffness: a step is about the time in which a wave crosses half an element. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping, spans are shorter than 1/(τ ω²), below that of waves, 2/ω, as soon as τ ω is more than some.
-//!   Fabrics' 2 ms, which an implicit method damps with at no cost, are much for cells of a centimetre; 0, or less, is what suits here.
+//!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre twenty times slower;
+//!   [`Fabric::undamped`], or some 0.1 ms, is what suits here.
 //! - Differs from the paper: hinges push all of their four vertices, half of each with either of its triangles, which keeps momenta; and
 //!   what is at its limits is held back with all that moves it, not with its own events alone.
 
 mod advance;
 mod collide;
+mod cut;
 mod elements;
 mod event;
 mod flight;
@@ -87,16 +91,16 @@ pub struct AviCloth {
     identity: OnceLock<Identity>,
 }
 
-/// What the last step did.
+/// What the last step did, or the last that was tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Events of elements; of the synchronous integrators, elements times steps.
+    /// Events of elements; of the synchronous integrators, triangles times steps.
     pub events: u64,
     /// Edges that were held back by [`Limit`], each in an event.
     pub limited: u64,
     /// Events after which an element's next came earlier than usual.
     pub early: u64,
-    /// Pairs of features that might meet in an interval, and of these, pairs that were culled.
+    /// Pairs of features that might meet in an interval, summed over all intervals, and of these, pairs that were culled.
     pub found: usize,
     /// See `found`.
     pub culled: usize,
@@ -107,7 +111,25 @@ pub struct Counts {
 }
 
 impl AviCloth {
-    /// Cloth that has the shape of `mesh` at rest and at first, its warp along x as far as that lies in a triangle's plane.
+    /// Cloth that has the shape of `mesh` at rest and at first, its warp along x as far as that lies in a triangle's plane. It meets
+    /// itself, and edges are limited to a tenth of strain ([`Parameters`]). Presets of fabrics are damped for implicit cloth, which is dear
+    /// here: begin with [`Fabric::undamped`].
+    ///
+    /// ```
+    /// use partita_avi_cloth::{AviCloth, Fabric, Mesh, Side};
+    /// use partita_simulator::{Inputs, Simulator};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mesh = Mesh::grid([10, 10], [0.5, 0.5])?;
+    /// let top = mesh.edge(Side::Top)?;
+    /// let mut flag = AviCloth::new("flag", mesh, Fabric::jersey().undamped())?;
+    /// flag.pin(&top)?;
+    /// flag.step(1.0 / 60.0, Inputs::NONE)?;
+    /// // Two hundred triangles, some twenty events each.
+    /// assert!(flag.counts().events > 2000 && flag.stretch() < 0.1);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// A field of the fabric is out of range, a triangle has hardly any area, or a vertex so little mass that it cannot be divided by.
@@ -222,7 +244,11 @@ impl AviCloth {
     /// All begin together.
     fn set_clocks(&mut self) {
         self.state.clocks.clear();
-        self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock { next: span, span, taut: false }));
+        self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock {
+            next: self.state.time + span,
+            span,
+            taut: false,
+        }));
         self.set_strains();
         self.identity = OnceLock::new();
     }
@@ -348,8 +374,11 @@ impl AviCloth {
     /// Of what is there to meet, if there is something and it is not known yet.
     fn prepare_contacts(&mut self) -> Result<(), SimulatorError> {
         let Parameters { self_contact, fabric: Fabric { thickness, friction, .. }, .. } = self.parameters;
+        if self.work.contacts.is_some() {
+            return Ok(());
+        }
         let (own, obstacles) = Obstacles::new(&self.guides);
-        if self.work.contacts.is_some() || (obstacles.is_empty() && !self_contact) {
+        if obstacles.is_empty() && !self_contact {
             return Ok(());
         }
         let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");

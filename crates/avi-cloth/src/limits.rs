@@ -5,6 +5,9 @@
 //! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
 //! triangles that are at their limits are *taut*, and are held back with every event that moves one of their corners, and with each other
 //! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
+//!
+//! Impulses keep momenta; so does putting a side back keep linear momentum, but not angular: a side that turns and is made shorter by a part
+//! d/l loses that part of its spin, which nobody gets. To keep it would be to turn it faster, which takes energy that nobody gives.
 
 use std::collections::VecDeque;
 

@@ -149,7 +149,7 @@ impl Meetings {
                 if (k as usize) < cloth {
                     flights.push(k as usize, impulse);
                 } else {
-                    let [obstacle, vertex] = contacts.owner_of(k).unwrap_or_default();
+                    let Some([obstacle, vertex]) = contacts.owner_of(k) else { continue };
                     let at = at[k as usize] + (time - begin) / duration * way[k as usize];
                     given.push(Given { obstacle, vertex, time, at, impulse });
                     flights.leave(time, impulse);

@@ -126,13 +126,30 @@ impl Parameters {
 impl AviCloth {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
         change(&mut self.parameters);
+        self.identity = Default::default();
+        self
+    }
+
+    /// The same of what elements and their spans depend on: clocks begin anew, and spans that were given are forgotten.
+    fn set_elements(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        change(&mut self.parameters);
         self.lay_out();
         self
     }
 
-    /// See [`Parameters::integrator`].
+    /// See [`Parameters::integrator`]. Clocks begin anew.
     pub fn integrator(self, integrator: Integrator) -> Self {
-        self.set(|p| p.integrator = integrator)
+        self.set_elements(|p| p.integrator = integrator)
+    }
+
+    /// See [`Parameters::bending`]. Clocks begin anew.
+    pub fn bending(self, bending: Bending) -> Self {
+        self.set_elements(|p| p.bending = bending)
+    }
+
+    /// See [`Parameters::courant`] `[-]`. Clocks begin anew.
+    pub fn courant(self, courant: f64) -> Self {
+        self.set_elements(|p| p.courant = courant)
     }
 
     /// See [`Parameters::limit`].
@@ -143,6 +160,12 @@ impl AviCloth {
     /// See [`Parameters::gravity`] `[m/s²]`.
     pub fn gravity(self, gravity: [f64; 3]) -> Self {
         self.set(|p| p.gravity = gravity)
+    }
+
+    /// See [`Parameters::self_contact`].
+    pub fn self_contact(mut self, self_contact: bool) -> Self {
+        self.work.contacts = None;
+        self.set(|p| p.self_contact = self_contact)
     }
 
     /// See [`Parameters::contact_interval`] `[s]`.

@@ -31,7 +31,9 @@ pub(crate) struct Queue {
     begin: f64,
     end: f64,
     width: f64,
+    /// As many as are in use, and maybe more.
     slots: Vec<Vec<Event>>,
+    count: usize,
     /// Of the slots before this all are done.
     slot: usize,
     /// Of what is in its turn, so many are done.
@@ -44,8 +46,13 @@ impl Queue {
         let width = EVENTS / rate;
         self.slots.iter_mut().for_each(Vec::clear);
         let count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64);
-        self.slots.resize_with(count as usize + 1, Vec::new);
-        self.end = end.min(begin + width * count);
+        self.count = count as usize + 1;
+        if self.slots.len() < self.count {
+            self.slots.resize_with(self.count, Vec::new);
+        }
+        let until = begin + width * count;
+        // Where rounding would let it not get on, all of it is one stretch.
+        self.end = if until > begin { end.min(until) } else { end };
         (self.begin, self.width) = (begin, width);
         (self.slot, self.taken) = (0, 0);
         self.end
@@ -56,7 +63,7 @@ impl Queue {
         if event.time > self.end {
             return;
         }
-        let at = (((event.time - self.begin) / self.width) as usize).min(self.slots.len() - 1);
+        let at = (((event.time - self.begin) / self.width) as usize).min(self.count - 1);
         if at > self.slot || self.taken == 0 {
             self.slots[at].push(event);
             return;
@@ -70,7 +77,7 @@ impl Queue {
     /// The next event, if there is one in the stretch.
     pub fn pop(&mut self) -> Option<Event> {
         while self.taken == self.slots[self.slot].len() {
-            if self.slot + 1 == self.slots.len() {
+            if self.slot + 1 == self.count {
                 return None;
             }
             self.slots[self.slot].clear();

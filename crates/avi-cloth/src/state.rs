@@ -46,7 +46,7 @@ pub(crate) struct Clock {
 /// Of an element with its last event.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Strains {
-    /// Green's, along warp, weft and between.
+    /// Of the membrane, along warp, weft and between.
     pub membrane: [f64; 3],
     /// sin(θ/2) of its hinges; of a hinge by itself, the first.
     pub sines: [f64; 3],

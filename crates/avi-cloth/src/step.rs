@@ -8,7 +8,7 @@ use partita_contact::Contacts;
 use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, check};
 
 use crate::{
-    AviCloth, Counts, Limit,
+    AviCloth, Counts, Integrator, Limit, Parameters,
     flight::Way,
     limits::Tension,
     meet::{Given, Meetings},
@@ -70,7 +70,17 @@ impl AviCloth {
         check(&self.table, &self.guides, dt, inputs)?;
         let longest = LONGEST * self.elements.shortest();
         if dt > longest {
-            let expected = format!("at most {longest}, {LONGEST:e} of the shortest spans");
+            let expected =
+                format!("at most {longest}, {LONGEST:e} of the shortest spans (coarser mesh, softer, less damped)");
+            return Err(SimulatorError::refused("dt [s]", dt, expected));
+        }
+        let Parameters { integrator, contact_interval, .. } = self.parameters;
+        let even = match integrator {
+            Integrator::Asynchronous => f64::INFINITY,
+            Integrator::SymplecticEuler { step } | Integrator::ForwardEuler { step } => step,
+        };
+        if dt > LONGEST * even.min(contact_interval) {
+            let expected = format!("at most {LONGEST:e} of the contact interval and of the integrator's step");
             return Err(SimulatorError::refused("dt [s]", dt, expected));
         }
         self.prepare_contacts()?;
@@ -78,12 +88,13 @@ impl AviCloth {
         let mut report = StepReport::new(begin + dt);
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
+        self.work.given.clear();
         self.work.counts = Counts::default();
         self.work.events.clear();
         self.hold(begin, dt, inputs)?;
 
         let parts = match self.work.contacts {
-            Some(_) => (dt / self.parameters.contact_interval).ceil().max(1.0) as u32,
+            Some(_) => (dt / contact_interval).ceil().max(1.0) as u32,
             None => 1,
         };
         for part in 0..parts {

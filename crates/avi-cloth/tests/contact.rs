@@ -160,14 +160,13 @@ fn cloth_that_meets_itself_keeps_its_momenta() {
     let change = |a: [f64; 3], b: [f64; 3]| (V3::from(a) - V3::from(b)).norm();
     let size = V3::from(before.momentum).norm();
     assert!(change(before.momentum, now.momentum) < 1e-12 * size);
-    // Friction acts at either surface, a thickness of 2 mm apart: at most 0.4 times that of all that is exchanged.
     let turned = change(before.angular_momentum, now.angular_momentum);
-    assert!(turned < 0.4 * 2e-3 * size, "{turned}");
+    assert!(turned < 1e-4 * V3::from(before.angular_momentum).norm(), "{turned} of {:?}", before.angular_momentum);
     assert!(energy(&cloth) < before.kinetic);
 }
 
 /// Ten sheets at 1.01 of their thickness fall on a ball, and on the corner of a box: nothing crosses in any frame, with culling and without,
-/// and layers stay in order (K2, A13). Culling leaves away what would not meet, which the last stage hardly notices.
+/// and layers stay in order (K2, A13). Culling leaves away what would not meet, and the last stage has a tenth to do of what events had.
 #[test]
 fn ten_layers_keep_their_order() {
     let (layers, t) = (10, 2e-3);
@@ -206,12 +205,12 @@ fn ten_layers_keep_their_order() {
         }
         assert!(counts.iter().all(|counts| counts.handled > 1000), "{counts:?}");
         assert!(counts[0].culled * 5 > counts[0].found, "{counts:?}");
+        assert!(counts.iter().all(|counts| counts.missed * 10 < counts.handled), "{counts:?}");
         assert!(counts.get(1).is_none_or(|without| without.culled == 0));
     }
 }
 
-/// A ball of 5 cm at 1, 10 and 100 m/s never gets through cloth that is held at its edges, or gets all the way that it would have to tear it:
-/// nothing crosses, and the cloth stays on its side (K4).
+/// A ball of 5 cm at 1, 10 and 100 m/s never gets through cloth: nothing crosses, nothing is in the ball, and slower ones carry the cloth before them (K4).
 #[test]
 fn a_fast_ball_never_gets_through() {
     for speed in [1.0, 10.0, 100.0] {
@@ -240,8 +239,8 @@ fn a_fast_ball_never_gets_through() {
     }
 }
 
-/// A tube whose ends are turned against each other, five turns within a second: nothing crosses in any frame, and edges keep their limit
-/// as far as the turning leaves them a choice (K7).
+/// A tube whose ends are turned against each other, five turns within a second: nothing crosses in any frame (K7), though edges have
+/// no choice in the end but to be longer than their limit.
 #[test]
 fn a_tube_is_twisted() {
     let (around, along, radius, length) = (12_u32, 16_u32, 0.05, 0.3);

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 use nalgebra::Vector3;
 use partita_avi_cloth::{AviCloth, Bending, Fabric, Integrator, Limit, Membrane, Parameters};
 use partita_mesh::{Mesh, Side};
-use partita_simulator::{Inputs, Simulator};
+use partita_simulator::{Inputs, Simulator, SimulatorError, Wrench};
 
 type V3 = Vector3<f64>;
 
@@ -85,7 +85,7 @@ fn elements_have_as_many_events_as_their_clocks_say() {
 }
 
 /// Where all clocks agree the method is symplectic Euler (A2): positions, then velocities by the gradient of the energy there, with forces
-/// by central differences of the ledger's energy in place of any code of the cloth's, and with gravity a parabola between.
+/// by central differences of the cloth's energy, and with gravity a parabola between.
 #[test]
 fn equal_clocks_are_symplectic_euler() {
     let h = 1e-3;
@@ -260,6 +260,7 @@ fn waves_run_as_fast_as_they_have_to() {
     assert!((frequency / 6.1237 - 1.0).abs() < 0.01, "{frequency} Hz");
 
     // A step of velocity at the lower end: half of it is at the upper quarter when a wave has come there.
+    let mesh = Mesh::grid([1, 160], [0.00625, 1.0]).unwrap();
     let v: Vec<[f64; 3]> = mesh.vertices().iter().map(|x| [0.0, if x.y < -0.999 { -1e-4 } else { 0.0 }, 0.0]).collect();
     let mut cloth = make(mesh.clone(), plain(elastic())).with_velocities(&v).unwrap();
     let probe = mesh.edge(Side::Top).unwrap()[0] as usize;
@@ -271,8 +272,8 @@ fn waves_run_as_fast_as_they_have_to() {
             (largest, arrival) = (speed, cloth.time());
         }
     }
-    // The peak of a pulse as wide as two cells is up to a cell late, and dispersion delays it.
-    assert!((arrival / 0.0408 - 1.0).abs() < 0.05, "{arrival} s");
+    // The peak of a pulse as wide as two cells is up to a cell late, and dispersion delays it: by 5 % of 40 cells, less of more.
+    assert!((arrival / 0.0408 - 1.0).abs() < 0.03, "{arrival} s");
 }
 
 /// What is at rest stays to the bit, however it lies in space and whatever its shape (A11).
@@ -282,7 +283,8 @@ fn what_is_at_rest_stays() {
     flat = flat.turned([0.3, 1.0, -0.5], 0.8).unwrap().at([0.1, -0.7, 3.0]).unwrap();
     for mesh in [Mesh::grid([5, 4], [0.5, 0.4]).unwrap(), flat, Mesh::ball(0.3, 2).unwrap()] {
         for bending in [Bending::Triangles, Bending::Hinges] {
-            let fabric = Fabric { bend_damping: 1e-3, damping: 1e-3, ..elastic().bend(1e-3) };
+            let membrane = if mesh.is_closed() { Membrane::BaraffWitkin } else { elastic().membrane };
+            let fabric = Fabric { membrane, bend_damping: 1e-3, damping: 1e-3, ..elastic().bend(1e-3) };
             let parameters = Parameters { bending, ..plain(fabric) };
             let mut cloth = make(mesh.clone(), parameters);
             let before = cloth.positions();
@@ -373,8 +375,7 @@ fn a_cantilever_sags_as_theory_says() {
     }
 }
 
-/// With limits no edge is longer by more than the tenth that is allowed, though forces alone would let them be much longer (A9); and
-/// momentum stays.
+/// With limits no edge is longer by more than the tenth that is allowed, though forces alone would let them be much longer (A9).
 #[test]
 fn edges_keep_their_limits() {
     let mesh = Mesh::unstructured([0.5, 0.5], 300, |_| 1.0).unwrap();
@@ -397,17 +398,84 @@ fn edges_keep_their_limits() {
     assert!(most < 0.101, "{most}");
 }
 
-/// A load on a vertex gives what it has to, and a free fall is a parabola to the last bits, however long the step.
+/// A load on a vertex of cloth that nothing holds adds F t/m to the mean velocity, and a free fall is a parabola to the last bits, however long
+/// the step.
 #[test]
 fn flights_are_exact() {
     let mesh = Mesh::ball(0.2, 1).unwrap();
     let parameters = Parameters { gravity: [0.0, -G, 0.0], ..plain(elastic().bend(1e-3)) };
-    let mut cloth = make(mesh, parameters);
-    let before = cloth.positions();
-    for _ in 0..10 {
-        cloth.step(0.1, Inputs::NONE).unwrap();
+    for force in [V3::zeros(), V3::new(0.02, 0.0, -0.01)] {
+        let mut cloth = make(mesh.clone(), parameters.clone());
+        let before = cloth.positions();
+        let load = Wrench { linear: force.into(), angular: [0.0; 3] };
+        let inputs = Inputs { loads: vec![(cloth.vertex(3), load)], ..Inputs::default() };
+        for _ in 0..10 {
+            cloth.step(0.1, if force == V3::zeros() { Inputs::NONE } else { &inputs }).unwrap();
+        }
+        let ledger = cloth.ledger().unwrap();
+        let mean = V3::from(ledger.momentum) / ledger.mass;
+        assert!((mean - V3::new(0.0, -G, 0.0) - force / ledger.mass).norm() < 1e-12, "{mean}");
+        let fallen = |(a, b): (&V3, &V3)| force != V3::zeros() || (b - a - V3::new(0.0, -0.5 * G, 0.0)).norm() < 1e-12;
+        assert!(before.iter().zip(&cloth.positions()).all(fallen));
     }
-    for (a, b) in before.iter().zip(cloth.positions()) {
-        assert!((b - a - V3::new(0.0, -0.5 * G, 0.0)).norm() < 1e-12);
+}
+
+/// What is pinned stays where it is to the bit, also if it was given a velocity; cloth that is made wrongly says what of it is wrong.
+#[test]
+fn pins_hold_and_nonsense_is_refused() {
+    let mesh = Mesh::grid([3, 3], [0.3, 0.3]).unwrap();
+    let given = vec![[0.3, -10.0, 1.0]; 16];
+    let mut cloth = make(mesh.clone(), plain(elastic())).with_velocities(&given).unwrap();
+    cloth.pin(&[0, 3]).unwrap();
+    cloth.record_events();
+    cloth.step(0.01, Inputs::NONE).unwrap();
+    for v in [0, 3] {
+        assert_eq!(cloth.positions()[v], mesh.vertices()[v]);
+        assert_eq!(cloth.velocities()[v], V3::zeros());
     }
+    let refused = |cloth: Result<AviCloth, SimulatorError>| cloth.map(|_| ()).unwrap_err().to_string();
+    let with = |parameters: Parameters| refused(AviCloth::with_parameters("cloth", mesh.clone(), parameters));
+    assert!(with(Parameters { courant: 0.0, ..plain(elastic()) }).contains("courant"));
+    let limit = Some(Limit { strain: 0.1, next: 0.2 });
+    assert!(with(Parameters { limit, ..plain(elastic()) }).contains("limit, next"));
+    assert!(refused(make(mesh.clone(), plain(elastic())).with_spans(&[1e-3; 3])).contains("18 elements"));
+    assert!(refused(make(mesh.clone(), plain(elastic())).with_spans(&[0.0; 18])).contains("element 0"));
+    assert!(refused(make(mesh.clone(), plain(elastic())).with_warp([0.0; 3])).contains("warp"));
+    let mut cloth = make(mesh, plain(elastic())).integrator(Integrator::SymplecticEuler { step: 1e-300 });
+    assert!(cloth.step(0.01, Inputs::NONE).unwrap_err().to_string().contains("integrator's step"));
+}
+
+/// Setters keep spans that were given, and clocks go on where they are; those that change elements begin clocks anew, at the time that it is.
+#[test]
+fn setters_do_not_turn_back_clocks() {
+    let mesh = Mesh::grid([3, 3], [0.3, 0.3]).unwrap();
+    let spans = [7e-4; 18];
+    let cloth = make(mesh, plain(elastic())).with_spans(&spans).unwrap().gravity([0.0, -1.0, 0.0]);
+    assert_eq!(cloth.spans(), spans);
+    let mut cloth = cloth;
+    cloth.step(0.1, Inputs::NONE).unwrap();
+    for cloth in [cloth.courant(0.3)] {
+        let mut cloth = cloth;
+        cloth.record_events();
+        cloth.step(0.01, Inputs::NONE).unwrap();
+        assert!(cloth.events().iter().all(|(time, _)| *time > 0.1));
+    }
+}
+
+/// Cut a tenth smaller than the frame that it is held in, cloth is stretched by a ninth, and along a warp that is turned it resists as
+/// much as the other direction did.
+#[test]
+fn cloth_is_as_it_is_cut() {
+    let mesh = Mesh::grid([4, 4], [1.0, 1.0]).unwrap();
+    let small = |v: u32| [0, 1].map(|k| 0.9 * mesh.positions()[v as usize][k]);
+    let coordinates: Vec<_> = mesh.triangles().iter().map(|t| t.map(small)).collect();
+    let drum = make(mesh.clone(), plain(elastic())).with_material_coordinates(&coordinates).unwrap();
+    assert!((drum.stretch() - 1.0 / 9.0).abs() < 1e-12);
+    let fabric = Fabric { stretch: [300.0, 30.0], ..elastic() };
+    let wide: Vec<[f64; 3]> = mesh.positions().iter().map(|&[x, y, z]| [1.1 * x, y, z]).collect();
+    let energy = |warp: [f64; 3]| {
+        let cloth = make(mesh.clone(), plain(fabric)).with_warp(warp).unwrap();
+        cloth.with_positions(&wide).unwrap().elastic_energy()
+    };
+    assert!((energy([1.0, 0.0, 0.0]) / energy([0.0, 1.0, 0.0]) - 10.0).abs() < 1e-9);
 }

@@ -64,6 +64,11 @@ impl Scene {
         Ok(Self { mesh, fabric: fabric(1e-3), pinned: vec![], floor: true, height: 0.5 })
     }
 
+    /// Whether triangles are of very different sizes.
+    pub fn is_graded(&self) -> bool {
+        self.mesh.area_ratio() > 50.0
+    }
+
     fn guides(&self) -> Result<Vec<Guide>, Failure> {
         if !self.floor {
             return Ok(vec![]);
@@ -205,7 +210,6 @@ fn explicit(
     let mut ran = Ran { spans, ..Ran::default() };
     let triangles = scene.mesh.triangles().len() as u64;
     watch(&mut cloth, scene, FRAME, seconds, gain, &mut ran, |cloth, ran| {
-        // The twins count hinges by themselves.
         ran.events += cloth.counts().events;
         let mut sum = [0.0; 2];
         for strain in cloth.strains() {
@@ -228,6 +232,7 @@ fn implicit(
         fabric: scene.fabric,
         integrator,
         max_stretch: 100.0,
+        self_contact: false,
         ..implicit_cloth::Parameters::default()
     };
     let mut cloth = ImplicitCloth::with_parameters("cloth", scene.mesh.clone(), parameters)?;

@@ -3,10 +3,10 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5, tables 1 and 2.
 //!
 //! Both scenes for 4 s (`avi_scenes.rs`), at the paper's steps, with strain limits of 10 % where a method has them (the explicit ones), and
-//! at each method's largest stable step: the largest on a ladder of ratio 2^(1/8), around the paper's, at most 32 times as long or as short, with which the 4 s *without* limits
-//! gain no more than 1 % of the fall's energy. Backward Euler and the midpoint rule are `implicit-cloth`'s, on the same energies of
-//! stretch and shear, and meet themselves too, which is in their time of collisions; forward and symplectic Euler share the force code
-//! with AVI, and evaluate each triangle, hinge and vertex once a step, where AVI evaluates each hinge with both of its triangles.
+//! at each method's largest stable step: the largest on a ladder of ratio 2^(1/8), around the paper's, at most 32 times as long or as
+//! short, with which the 4 s *without* limits gain no more than 1 % of the fall's energy. Backward Euler and the midpoint rule are
+//! `implicit-cloth`'s, on the same energies of stretch and shear; forward and symplectic Euler share the force code with AVI, and evaluate
+//! each triangle, hinge and vertex once a step, where AVI evaluates each hinge with both of its triangles. Nothing meets itself.
 
 use partita::avi_cloth::Limit;
 
@@ -77,11 +77,13 @@ fn compare(
     table.remark(&format!("{} triangles, areas {:.0}:1", scene.mesh.triangles().len(), scene.mesh.area_ratio()));
     // The last is by far the slowest.
     let (last, others) = rows.split_last().ok_or("no methods")?;
-    let mut backward = None;
+    let (mut backward, mut asynchronous) = (None, None);
     for row in others {
         let total = at_paper(table, scene, row, seconds)?;
-        if row.0 == Method::BackwardEuler(0.001) {
-            backward = total;
+        match row.0 {
+            Method::BackwardEuler(0.001) => backward = total,
+            Method::Avi(_) => asynchronous = total,
+            _ => {}
         }
     }
     let mut best: Vec<(Method, Ran)> = vec![];
@@ -102,11 +104,13 @@ fn compare(
     table.row("AVI / symplectic Euler, at largest stable steps", "of the time", bound(target), &[ratio])?;
     let each = |ran: &Ran| 1e9 * ran.solve / ran.events as f64;
     let ratio = each(avi) / each(twin);
-    table.row("an event / a triangle's step of the twin", "of the time", bound(1.53), &[ratio])?;
+    // The paper's scene 1: 215/208 of the time, by 0.37/0.25 in events.
+    let overhead = if scene.is_graded() { None } else { bound(1.53) };
+    table.row("an event / a triangle's step of the twin", "of the time", overhead, &[ratio])?;
     table.remark(&format!("{:.1} ns and {:.1} ns", each(avi), each(twin)));
-    if let Some(backward) = backward {
-        let ratio = avi.total() / backward;
-        table.row("AVI / backward Euler at 0.001 s", "of the time", bound(2.65), &[ratio])?;
+    if let (Some(backward), Some(asynchronous)) = (backward, asynchronous) {
+        let ratio = asynchronous / backward;
+        table.row("AVI / backward Euler at 0.001 s, at the paper's steps", "of the time", bound(2.65), &[ratio])?;
     }
     at_paper(table, scene, last, seconds).map(drop)
 }
@@ -148,6 +152,9 @@ fn climb(scene: &Scene, from: Method, effort: Effort, seconds: f64) -> Result<(M
             stride /= 2;
             down = false;
         }
+    }
+    if rung == most {
+        return Err(format!("stable up to {}, where the ladder ends", method.name()).into());
     }
     let expected = format!("no stable step down to {}", from.times(RUNG.powi(-most)).name());
     best.map(|ran| (method, ran)).ok_or_else(|| expected.into())

@@ -5,7 +5,7 @@
 //! [`Contacts::resolve`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
 //! turning balls, planes that slide, and touch.
 
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
 
 use crate::{
     ContactError, Contacts, Report, State, Step,
@@ -79,7 +79,7 @@ impl Contacts {
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
     /// `[s]`, a part of the interval: repelling where it is nearer than its thickness, stopping where it would meet within `dt`,
     /// with friction. Sides of obstacles are those at the begin of the interval.
-    /// None where it needs none. They are opposite, and nothing of infinite mass gets to move.
+    /// None where it needs none. They are opposite, without torque between cloth and cloth, and nothing of infinite mass gets to move.
     pub fn push_apart(
         &self,
         pair: &Pair,
@@ -115,8 +115,29 @@ impl Contacts {
         }
         let across = relative - n.dot(&relative) * n;
         let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
-        Some(c.map(|c| c * impulse))
+        let mut impulses = c.map(|c| c * impulse);
+        if obstacle.is_none() {
+            cancel_turn(x, inverse_masses, &mut impulses);
+        }
+        Some(impulses)
     }
+}
+
+/// Friction acts at either surface, a thickness apart: the four vertices turn as one rigid body against what that turns, which changes
+/// nothing along the line between the nearest points.
+fn cancel_turn(x: &[V3; 4], inverse_masses: &[f64; 4], impulses: &mut [V3; 4]) {
+    if inverse_masses.contains(&0.0) {
+        return;
+    }
+    let masses = inverse_masses.map(f64::recip);
+    let centre: V3 = (0..4).map(|k| masses[k] * x[k]).sum::<V3>() / masses.iter().sum::<f64>();
+    let arms = x.map(|x| x - centre);
+    let turn: V3 = (0..4).map(|k| arms[k].cross(&impulses[k])).sum();
+    let of =
+        |k: usize| masses[k] * (Matrix3::from_diagonal_element(arms[k].norm_squared()) - arms[k] * arms[k].transpose());
+    let Some(inverse) = (0..4).map(of).sum::<Matrix3<f64>>().try_inverse() else { return };
+    let spin = inverse * turn;
+    (0..4).for_each(|k| impulses[k] -= masses[k] * spin.cross(&arms[k]));
 }
 
 /// Whether boxes around the ways of the two features for `dt` `[s]` stay so far apart `[m]`.

@@ -80,6 +80,11 @@ impl Fabric {
         Self { density: 0.18, stretch, shear: 60.0, bend, ..Self::cotton() }
     }
 
+    /// The same without damping of stretch, shear and bending: what an explicit method steps through fastest.
+    pub fn undamped(self) -> Self {
+        Self { damping: 0.0, bend_damping: 0.0, ..self }
+    }
+
     /// See [`Fabric::density`] `[kg/m²]`.
     pub fn density(self, density: f64) -> Self {
         Self { density, ..self }

@@ -4,7 +4,7 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008.
 //!
 //! A [`Sheet`] is triangles that are stretched and sheared ([`Density`]) and hinges that are bent ([`hinge`]), as a [`Fabric`] has it and a
-//! [`Cut`] shapes it at rest. Simulators that integrate it share this crate, so that they differ in how they integrate and in nothing else.
+//! [`Cut`] shapes it at rest. Simulators that integrate it share this crate. (Asynchronous cloth has Bridson's moment of bending, which is this one's near rest.)
 //! Start at [`Sheet`].
 
 mod cut;
@@ -20,5 +20,5 @@ pub use cut::Cut;
 pub use element::Element;
 pub use fabric::Fabric;
 pub use hinge::Hinge;
-pub use membrane::{Density, Membrane, Steps, Tangent, Triangle, green, second_piola_kirchhoff};
+pub use membrane::{Density, Membrane, Steps, Tangent, Triangle};
 pub use sheet::Sheet;

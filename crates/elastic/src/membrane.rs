@@ -73,17 +73,32 @@ impl Density {
         }
     }
 
+    /// What it measures along warp, along weft and between: Green's strain, or |w_u| - 1, |w_v| - 1 and w_u·w_v [-].
+    #[inline]
+    pub fn strain(&self, steps: &Steps) -> [f64; 3] {
+        let [u, v] = steps;
+        match self {
+            Self::BaraffWitkin { .. } => [u.norm() - 1.0, v.norm() - 1.0, u.dot(v)],
+            Self::StVenantKirchhoff(_) => green(steps),
+        }
+    }
+
     /// ∂W/∂w_u and ∂W/∂w_v.
     pub fn stress(&self, steps: &Steps) -> Steps {
+        self.stress_of(steps, self.strain(steps))
+    }
+
+    /// The same if what it measures were such a strain: with what viscosity adds.
+    #[inline]
+    pub fn stress_of(&self, steps: &Steps, strain: [f64; 3]) -> Steps {
         let [u, v] = steps;
         match *self {
             Self::BaraffWitkin { warp, weft, shear } => {
-                let sheared = shear * u.dot(v);
-                let along = |k: f64, w: &V3| k * (w.norm() - 1.0) * direction(w);
-                [along(warp, u) + sheared * v, along(weft, v) + sheared * u]
+                let [uu, vv, uv] = strain;
+                [warp * uu * direction(u) + shear * uv * v, weft * vv * direction(v) + shear * uv * u]
             }
             Self::StVenantKirchhoff(c) => {
-                let [uu, vv, uv] = second_piola_kirchhoff(&c, green(steps));
+                let [uu, vv, uv] = second_piola_kirchhoff(&c, strain);
                 [uu * u + uv * v, uv * u + vv * v]
             }
         }
@@ -213,13 +228,13 @@ fn direction(w: &V3) -> V3 {
 
 /// Green's strain: along warp, along weft, between them.
 #[inline]
-pub fn green([u, v]: &Steps) -> [f64; 3] {
+fn green([u, v]: &Steps) -> [f64; 3] {
     [0.5 * (u.norm_squared() - 1.0), 0.5 * (v.norm_squared() - 1.0), 0.5 * u.dot(v)]
 }
 
 /// The second Piola-Kirchhoff stress that Green's strain makes, in the same order `[N/m]` (\[TPS08\] section 3).
 #[inline]
-pub fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], [uu, vv, uv]: [f64; 3]) -> [f64; 3] {
+fn second_piola_kirchhoff([c0, c1, c2, c3]: &[f64; 4], [uu, vv, uv]: [f64; 3]) -> [f64; 3] {
     [c0 * uu + c1 * vv, c1 * uu + c2 * vv, 2.0 * c3 * uv]
 }
 

@@ -258,7 +258,9 @@ fn contacts(
     let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
     let features = Features::new(mesh.vertices().len(), mesh.triangles(), &[]).map_err(refused)?;
     let Fabric { thickness, friction, .. } = parameters.fabric;
-    let parameters = partita_contact::Parameters { thickness, friction, ..partita_contact::Parameters::default() };
+    let self_contact = parameters.self_contact;
+    let parameters =
+        partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
     Contacts::new(features, parameters, obstacles).map_err(refused)
 }
 

@@ -96,6 +96,8 @@ pub struct Parameters {
     /// it, which is accepted (\[BW98\] section 6). So is one that gives the cloth more energy than anybody gave it, by a tenth of that of its motion
     /// and what gravity gives in falling from rest for so long, whatever this is. Above 0 `[-]`. Default 0.1.
     pub max_stretch: f64,
+    /// Whether the cloth meets itself. Default true.
+    pub self_contact: bool,
 }
 
 impl Default for Parameters {
@@ -112,6 +114,7 @@ impl Default for Parameters {
             max_iterations: 1000,
             preconditioner: Preconditioner::default(),
             max_stretch: 0.1,
+            self_contact: true,
         }
     }
 }

@@ -10,10 +10,14 @@
 use spade::{DelaunayTriangulation, Point2, Triangulation};
 
 use crate::generators::check_size;
+use crate::mesh::check_counts;
 use crate::{Mesh, MeshError};
 
 /// Rounds after which vertices hardly move any more.
 const ROUNDS: usize = 40;
+
+/// Places that are tried for a vertex.
+const DARTS: usize = 1_000_000;
 
 /// Gradings that are tried.
 const TRIALS: usize = 30;
@@ -41,6 +45,7 @@ impl Mesh {
     pub fn unstructured(size: [f64; 2], triangles: u32, spacing: impl Fn([f64; 2]) -> f64) -> Result<Self, MeshError> {
         check_size("width", size[0])?;
         check_size("height", size[1])?;
+        check_counts(0, triangles as usize)?;
         let too_few = |name| Err(MeshError::Resolution { name, expected: "enough for the boundary", count: triangles });
         let [w, h] = size;
         let corners = [[0.0, 0.0], [0.0, -h], [w, -h], [w, 0.0]];
@@ -61,21 +66,24 @@ impl Mesh {
         let sides = sides?;
         let mut segments: Vec<u32> =
             sides.iter().map(|side| ((side.spacings() / scale).round() as u32).max(1)).collect();
-        // An even number of vertices within and at the boundary twice.
-        if !(segments.iter().sum::<u32>() + triangles).is_multiple_of(2) {
+        // The number of vertices, (triangles + boundary + 2)/2, has to be whole.
+        if !segments.iter().fold(triangles % 2, |sum, n| sum + n % 2).is_multiple_of(2) {
             segments[0] += 1;
         }
         let mut points: Vec<[f64; 2]> =
             sides.iter().zip(&segments).flat_map(|(side, &n)| (0..n).map(move |k| side.at(k, n))).collect();
         let boundary = points.len();
+        // Twice the number of those within.
         let Some(within) = (triangles as usize + 2).checked_sub(boundary) else { return too_few("triangles") };
 
         let mut random = Random(1);
-        while points.len() < boundary + within / 2 {
-            let at = [w * random.number(), -h * random.number()];
-            if random.number() < (finest / spacing(at)).powi(2) {
-                points.push(at);
-            }
+        // Of so many darts each is thrown until one stays: were it never, the spacing would be no number, or 0 between samples.
+        for _ in 0..within / 2 {
+            let dart = (0..DARTS).find_map(|_| {
+                let at = [w * random.number(), -h * random.number()];
+                (random.number() < (finest / spacing(at)).powi(2)).then_some(at)
+            });
+            points.push(dart.ok_or(MeshError::Size { name: "spacing", value: f64::NAN })?);
         }
         for _ in 0..ROUNDS {
             let weight = |at: [f64; 2]| spacing(at).powi(-4);
@@ -102,7 +110,7 @@ impl Mesh {
     }
 
     /// A sheet as of [`Mesh::unstructured`], fine in its middle and coarse at the boundary: the largest triangle has `ratio` times the area
-    /// of the smallest, to 2 % where there are enough triangles for it.
+    /// of the smallest, to 2 % where there are enough triangles for it; [`Mesh::area_ratio`] tells.
     ///
     /// # Errors
     ///
