@@ -29,7 +29,7 @@ const RATE: f64 = 60.0;
 const SPEED: f64 = 1.1;
 const STRIDES: f64 = 0.95;
 /// When the walk begins and ends, and how long both take `[s]`.
-const WALK: [f64; 2] = [0.5, 3.5];
+const WALK: [f64; 2] = [0.4, 2.9];
 const EASE: f64 = 0.6;
 
 /// Height of the hips, half their width, lengths of thigh and shin, and radii of hips, thighs and shins `[m]`.
@@ -62,11 +62,13 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let options = &flags.options;
     let mut report = Report::new("walk", options)?;
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(5.0, 0.2);
+    let seconds = options.seconds_or(4.5, 0.2);
 
     let mut rigid = RigidBodies::new("figure");
     let hips = Shape::capsule_x(2.0 * WIDTH, RADII[0]);
-    rigid.add("hips", Body::kinematic(hips, |t| Gait::at(t).hips()).friction(0.2))?;
+    rigid.add("hips", Body::kinematic(hips, |t| Gait::at(t).above(0.0)).friction(0.2))?;
+    rigid.add("torso", Body::kinematic(Shape::capsule_y(0.3, 0.11), |t| Gait::at(t).above(0.36)).friction(0.2))?;
+    rigid.add("head", Body::kinematic(Shape::ball(0.1), |t| Gait::at(t).above(0.75)).friction(0.2))?;
     for (name, side) in [("left", -1.0), ("right", 1.0)] {
         for (part, what) in ["thigh", "shin"].into_iter().enumerate() {
             let shape = Shape::capsule_x(LENGTHS[part], RADII[1 + part]);
@@ -144,8 +146,9 @@ impl Gait {
         V3::new(0.0, HIPS - 0.01 * self.swing * (1.0 + (2.0 * self.phase).cos()), self.way)
     }
 
-    fn hips(&self) -> Pose {
-        Pose::at(self.middle().into())
+    /// So far above the hips' middle.
+    fn above(&self, height: f64) -> Pose {
+        Pose::at((self.middle() + height * V3::y()).into())
     }
 
     fn waist(&self) -> HandleState {
@@ -173,7 +176,7 @@ impl Gait {
 }
 
 fn scenery() -> Scenery {
-    let camera = Camera::framing([[-0.6, 0.0, -0.5], [0.6, 1.2, 3.9]]).from_direction([1.0, 0.25, 0.25]);
+    let camera = Camera::framing([[-0.3, 0.0, -0.3], [0.3, 1.6, 3.0]]).from_direction([1.0, 0.15, 0.3]);
     Scenery::new(camera)
         .ground(0.0)
         .look("figure", Look::plain(Colour::STEEL))
