@@ -5,15 +5,18 @@
 //! integrators. IJNME 60, 2004). With bending at triangles, V_e is a triangle's membrane energy and half the energy of its three hinges:
 //! each hinge counts once in all, and momenta are kept.
 //!
-//! Steps: Δt = α h √(ρ/(λ + 2 μ)) of the membrane (\[TPS08\] equation 3), with h the radius of the inscribed circle, and λ + 2 μ the larger
+//! Spans: Δt = α h √(ρ/(λ + 2 μ)) of the membrane (\[TPS08\] equation 3), with h the radius of the inscribed circle, and λ + 2 μ the larger
 //! stiffness along warp and weft, but no more than α 2/ω of the fastest mode of a triangle by itself, a third of its mass at each
-//! corner, which is less where shear is many times stiffer. For bending, hinges of stiffness k are elements of rank one, g g^T k. Shared out by κ = k |g|² of each of
-//! its hinges, a vertex has the mass m κ/K in one of them, of their sum K. No mode of all is faster than that of the fastest element (B. M.
-//! Irons, G. Treharne: A bound theorem in eigenvalues, 1971), ω² = Σ_i κ_i/(m_i κ_i/K_i) = Σ_i K_i/m_i, so that Δt = α 2/ω is stable where
-//! all clocks agree; where they do not, clocks may beat with modes below that, which α leaves some room for.
+//! corner, which is less where shear is many times stiffer.
+//!
+//! For bending, hinges of stiffness k are elements of rank one, g g^T k. Shared out by κ = k |g|² of each of its hinges, a vertex has the mass
+//! m κ/K in one of them, of their sum K. No mode of all is faster than that of the fastest element (B. M. Irons, G. Treharne: A bound
+//! theorem in eigenvalues, 1971), ω² = Σ_i κ_i/(m_i κ_i/K_i) = Σ_i K_i/m_i, so that Δt = α 2/ω is stable where all clocks agree; where
+//! they do not, clocks may beat with modes below that, which α leaves some room for.
 //!
 //! Viscosity τ acts by the mean strain rate of the span before (`event.rs`): for a mode, with a = ω² Δt²,
-//! z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0, which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4: spans are shorter than α (√(τ² + 4/ω²) - τ), of the membrane with that mode.
+//! z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0, which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4: spans are no longer than
+//! α (√(τ² + 4/ω²) - τ).
 
 use nalgebra::{SMatrix, Vector3};
 use partita_elastic::{Cut, Density, Fabric, Sheet};

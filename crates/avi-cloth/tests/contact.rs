@@ -210,7 +210,8 @@ fn ten_layers_keep_their_order() {
     }
 }
 
-/// A ball of 5 cm at 1, 10 and 100 m/s never gets through cloth: nothing crosses, nothing is in the ball, and slower ones carry the cloth before them (K4).
+/// A ball of 5 cm at 1, 10 and 100 m/s never gets through cloth: nothing crosses, nothing is in the ball, and slower ones carry the cloth
+/// before them (K4).
 #[test]
 fn a_fast_ball_never_gets_through() {
     for speed in [1.0, 10.0, 100.0] {

@@ -454,12 +454,10 @@ fn setters_do_not_turn_back_clocks() {
     assert_eq!(cloth.spans(), spans);
     let mut cloth = cloth;
     cloth.step(0.1, Inputs::NONE).unwrap();
-    for cloth in [cloth.courant(0.3)] {
-        let mut cloth = cloth;
-        cloth.record_events();
-        cloth.step(0.01, Inputs::NONE).unwrap();
-        assert!(cloth.events().iter().all(|(time, _)| *time > 0.1));
-    }
+    let mut cloth = cloth.courant(0.3);
+    cloth.record_events();
+    cloth.step(0.01, Inputs::NONE).unwrap();
+    assert!(cloth.events().iter().all(|(time, _)| *time > 0.1));
 }
 
 /// Cut a tenth smaller than the frame that it is held in, cloth is stretched by a ninth, and along a warp that is turned it resists as

@@ -4,8 +4,8 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008.
 //!
 //! A [`Sheet`] is triangles that are stretched and sheared ([`Density`]) and hinges that are bent ([`hinge`]), as a [`Fabric`] has it and a
-//! [`Cut`] shapes it at rest. Simulators that integrate it share this crate. (Asynchronous cloth has Bridson's moment of bending, which is this one's near rest.)
-//! Start at [`Sheet`].
+//! [`Cut`] shapes it at rest. Simulators that integrate it share this crate. (Asynchronous cloth has Bridson's moment of bending, which is
+//! this one's near rest.) Start at [`Sheet`].
 
 mod cut;
 #[cfg(test)]
