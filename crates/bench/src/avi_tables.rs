@@ -90,8 +90,9 @@ fn compare(
     for &method in ladders {
         let case = format!("largest stable step: {}", method.name());
         table.case(&case, "s", None, |table| {
-            let (method, ran) = climb(scene, method, effort, seconds)?;
-            tell(table, &format!("largest stable step: {}", method.name()), &ran, None)?;
+            let (method, ran, last) = climb(scene, method, effort, seconds)?;
+            let more = if last { ", where the ladder ends" } else { "" };
+            tell(table, &format!("largest stable step: {}{more}", method.name()), &ran, None)?;
             best.push((method, ran));
             Ok(())
         })?;
@@ -127,8 +128,8 @@ fn at_paper(table: &mut Table, scene: &Scene, &(method, paper): &Row, seconds: f
     Ok(total)
 }
 
-/// The largest stable step on the ladder through a method's, and what came of it.
-fn climb(scene: &Scene, from: Method, effort: Effort, seconds: f64) -> Result<(Method, Ran), Failure> {
+/// The largest stable step on the ladder through a method's, what came of it, and whether it is the ladder's last.
+fn climb(scene: &Scene, from: Method, effort: Effort, seconds: f64) -> Result<(Method, Ran, bool), Failure> {
     let attempt = |rung: i32| -> (Method, Option<Ran>) {
         let method = from.times(RUNG.powi(rung));
         let ran = run(scene, method, None, seconds, GAIN).ok();
@@ -153,11 +154,8 @@ fn climb(scene: &Scene, from: Method, effort: Effort, seconds: f64) -> Result<(M
             down = false;
         }
     }
-    if rung == most {
-        return Err(format!("stable up to {}, where the ladder ends", method.name()).into());
-    }
     let expected = format!("no stable step down to {}", from.times(RUNG.powi(-most)).name());
-    best.map(|ran| (method, ran)).ok_or_else(|| expected.into())
+    best.map(|ran| (method, ran, rung == most)).ok_or_else(|| expected.into())
 }
 
 fn tell(table: &mut Table, case: &str, ran: &Ran, paper: Option<[f64; 2]>) -> Result<(), Failure> {
