@@ -70,18 +70,14 @@ impl<'a> Flights<'a> {
     #[inline(always)]
     pub fn reach(&mut self, k: usize, time: f64) {
         let node = &mut self.nodes[k];
-        let tau = time - node.time;
-        if tau == 0.0 {
+        if node.time == time {
             return;
         }
         if node.w == 0.0 {
             self.lead(k, time);
             return;
         }
-        let a = self.accelerations.get(k).unwrap_or(&self.gravity);
-        node.x += tau * (node.v + (0.5 * tau) * a);
-        node.v += tau * a;
-        node.time = time;
+        node.fly(time, *self.accelerations.get(k).unwrap_or(&self.gravity));
     }
 
     /// The same of a vertex that is held.

@@ -31,7 +31,7 @@ impl AviCloth {
         }
         for (handle, load) in &inputs.loads {
             let (k, force) = (handle.index as usize, V3::from(load.linear));
-            bring(&mut nodes[k], begin, gravity);
+            nodes[k].fly(begin, gravity);
             work.loads[k] += force;
             work.accelerations[k] += force / sheet.masses[k];
         }
@@ -41,7 +41,7 @@ impl AviCloth {
         work.ways.clear();
         for held in &work.held {
             let node = &mut nodes[held.vertex];
-            bring(node, begin, gravity);
+            node.fly(begin, gravity);
             node.w = 0.0;
             let to = HandleState::point(held.position, held.velocity);
             // What stays where it is does not set out with the velocity that it had when it was taken hold of.
@@ -77,7 +77,7 @@ impl AviCloth {
         let nodes = &mut work.next.nodes;
         for (handle, _) in &inputs.loads {
             let k = handle.index as usize;
-            bring(&mut nodes[k], end, work.accelerations[k]);
+            nodes[k].fly(end, work.accelerations[k]);
         }
         let mut linear = dt * sheet.masses.iter().sum::<f64>() * gravity;
         let mut angular = V3::zeros();
@@ -104,10 +104,4 @@ impl AviCloth {
         }
         work.next.external += Wrench { linear: linear.into(), angular: angular.into() };
     }
-}
-
-/// A vertex to a time, flying freely.
-fn bring(node: &mut Node, time: f64, acceleration: V3) {
-    (node.x, node.v) = node.at(time, acceleration);
-    node.time = time;
 }

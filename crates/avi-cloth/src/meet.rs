@@ -1,4 +1,4 @@
-//! Asynchronous collisions in three stages ([TPS08] section 4).
+//! Asynchronous collisions in three stages (\[TPS08\] section 4).
 //!
 //! | stage                                                                         | here                  |
 //! |-------------------------------------------------------------------------------|-----------------------|
@@ -145,12 +145,12 @@ impl Meetings {
             let [x, v] = [states.map(|(x, ..)| x), states.map(|(_, v, _)| v)];
             let Some(impulses) = contacts.push_apart(pair, &x, &v, &states.map(|(.., w)| w), span) else { continue };
             self.handled[number as usize] = true;
-            for (k, impulse) in pair.vertices.into_iter().zip(impulses).filter(|(_, impulse)| *impulse != V3::zeros()) {
+            let ends = pair.vertices.into_iter().zip(x).zip(impulses);
+            for ((k, at), impulse) in ends.filter(|(_, impulse)| *impulse != V3::zeros()) {
                 if (k as usize) < cloth {
                     flights.push(k as usize, impulse);
                 } else {
                     let Some([obstacle, vertex]) = contacts.owner_of(k) else { continue };
-                    let at = at[k as usize] + (time - begin) / duration * way[k as usize];
                     given.push(Given { obstacle, vertex, time, at, impulse });
                     flights.leave(time, impulse);
                 }

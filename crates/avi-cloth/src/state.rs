@@ -23,12 +23,20 @@ pub(crate) struct Node {
 
 impl Node {
     /// Where and how fast it would be at a time, flying freely with an acceleration.
+    #[inline(always)]
     pub fn at(&self, time: f64, acceleration: V3) -> (V3, V3) {
         let tau = time - self.time;
         if tau == 0.0 {
             return (self.x, self.v);
         }
         (self.x + tau * (self.v + (0.5 * tau) * acceleration), self.v + tau * acceleration)
+    }
+
+    /// Goes there.
+    #[inline(always)]
+    pub fn fly(&mut self, time: f64, acceleration: V3) {
+        (self.x, self.v) = self.at(time, acceleration);
+        self.time = time;
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles};
+use partita_cloth::{Held, Obstacles, check_finite};
 use partita_contact::Contacts;
 use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, check};
 
@@ -107,7 +107,8 @@ impl AviCloth {
         }
         self.book(dt, inputs);
         self.work.next.time = report.time;
-        self.check_finite()?;
+        let nodes = &self.work.next.nodes;
+        check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v))?;
         report.substeps = parts;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
         report.add_up(&mut self.work.reactions);
@@ -143,16 +144,5 @@ impl AviCloth {
                 outcome.note(worst, strain, "of an edge's length at rest");
             }
         }
-    }
-
-    fn check_finite(&self) -> Result<(), SimulatorError> {
-        for (v, node) in self.work.next.nodes.iter().enumerate() {
-            for (what, of) in [("position [m]", node.x), ("velocity [m/s]", node.v)] {
-                if !of.norm_squared().is_finite() {
-                    return Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{of:?}"), "finite"));
-                }
-            }
-        }
-        Ok(())
     }
 }

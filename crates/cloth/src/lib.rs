@@ -7,4 +7,4 @@ mod vertices;
 
 pub use holds::{Held, Holds, may_hold};
 pub use obstacles::{Obstacles, not_apart, note_contact, pose};
-pub use vertices::{Vertices, begin_with, not_started};
+pub use vertices::{Vertices, begin_with, check_finite, not_started};

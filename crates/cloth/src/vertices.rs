@@ -37,13 +37,22 @@ impl Vertices<'_> {
     /// # Errors
     /// Names the first position or velocity that is not finite.
     pub fn check_finite(&self) -> Result<(), SimulatorError> {
-        for (what, of) in [("position [m]", self.positions), ("velocity [m/s]", self.velocities)] {
-            if let Some(v) = of.iter().position(|x| !x.norm_squared().is_finite()) {
-                return Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{:?}", of[v]), "finite"));
-            }
-        }
-        Ok(())
+        check_finite(self.positions.iter(), self.velocities.iter())
     }
+}
+
+/// # Errors
+/// Names the first of these positions or velocities that is not finite, one a vertex.
+pub fn check_finite<'a>(
+    positions: impl Iterator<Item = &'a V3>,
+    velocities: impl Iterator<Item = &'a V3>,
+) -> Result<(), SimulatorError> {
+    let check = |what: &str, (v, x): (usize, &V3)| match x.norm_squared().is_finite() {
+        true => Ok(()),
+        false => Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{x:?}"), "finite")),
+    };
+    positions.enumerate().try_for_each(|x| check("position [m]", x))?;
+    velocities.enumerate().try_for_each(|v| check("velocity [m/s]", v))
 }
 
 /// One vector for each of so many vertices, of a cloth at such a time `[s]`.
