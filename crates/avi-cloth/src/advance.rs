@@ -42,19 +42,24 @@ impl AviCloth {
         tension.start(elements, clocks, nodes.len());
         let mut flights = Flights::new(nodes, parameters.gravity, accelerations, ways, interval);
         let last = interval.step[0] + interval.step[1];
-        let (rate, mut settled) = (elements.rate(), 0.0);
+        let mut settled = 0.0;
+        let rate = clocks.iter().map(|clock| clock.usual.recip()).sum();
         let mut from = interval.begin;
         while from < interval.end {
             let until = queue.start(from, interval.end, rate);
             for (element, clock) in (0..).zip(&*clocks) {
                 queue.push(Event { time: clock.next, element });
             }
-            while let Some(Event { time, element }) = queue.pop() {
+            while let Some(event) = queue.pop() {
+                let Event { time, element } = event;
                 let number = element as usize;
-                elements.act(number, time, clocks[number].span, strains.get_mut(number), &mut flights);
-                let mut held = Held { span: elements.spans[number], sides: 0 };
+                let known = strains.get_mut(number);
+                let stiffening = elements.act(number, time, clocks[number].span, known, &mut flights);
+                let usual = elements.shortened(number, clocks[number].usual, stiffening);
+                clocks[number].usual = usual;
+                let mut held = Held { span: usual, sides: 0 };
                 if let Some(limit) = limit {
-                    held = tension.hold_back(elements, number, time, limit, clocks, &mut flights);
+                    held = tension.hold_back(elements, event, limit, clocks, &mut flights);
                 }
                 if let Some(contacts) = contacts.as_ref()
                     && meetings.concern(number)
@@ -71,7 +76,7 @@ impl AviCloth {
                 queue.push(Event { time: due, element });
                 counts.events += 1;
                 counts.limited += held.sides;
-                counts.early += u64::from(held.span < elements.spans[number]);
+                counts.early += u64::from(held.span < usual);
                 if *records {
                     events.push((time, element));
                 }

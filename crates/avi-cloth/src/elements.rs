@@ -1,30 +1,20 @@
-//! What has a clock: triangles with half of each of their hinges, or hinges by themselves.
+//! What has a clock: triangles with some of their hinges, or hinges by themselves.
 //!
 //! The potential is a sum over elements, V = Σ V_e, and an event of e gives the impulses -Δt ∂V_e/∂x to *all* vertices on which V_e depends,
 //! which is what makes the integrator variational (\[TPS08\] section 2; \[LMOW04\] A. Lew, J. E. Marsden, M. Ortiz, M. West: Variational time
-//! integrators. IJNME 60, 2004). With bending at triangles, V_e is a triangle's membrane energy and half the energy of its three hinges:
-//! each hinge counts once in all, and momenta are kept.
+//! integrators. IJNME 60, 2004). With bending at triangles, V_e is a triangle's membrane energy and the energy of the hinges that are its
+//! own: each hinge belongs to one of its two triangles, so that it counts, and costs, once.
 //!
-//! Spans: Δt = α h √(ρ/(λ + 2 μ)) of the membrane (\[TPS08\] equation 3), with h the radius of the inscribed circle, and λ + 2 μ the larger
-//! stiffness along warp and weft, but no more than α 2/ω of the fastest mode of a triangle by itself, a third of its mass at each
-//! corner, which is less where shear is many times stiffer.
-//!
-//! For bending, hinges of stiffness k are elements of rank one, g g^T k. Shared out by κ = k |g|² of each of its hinges, a vertex has the mass
-//! m κ/K in one of them, of their sum K. No mode of all is faster than that of the fastest element (B. M. Irons, G. Treharne: A bound
-//! theorem in eigenvalues, 1971), ω² = Σ_i κ_i/(m_i κ_i/K_i) = Σ_i K_i/m_i, so that Δt = α 2/ω is stable where all clocks agree; where
-//! they do not, clocks may beat with modes below that, which α leaves some room for.
-//!
-//! Viscosity τ acts by the mean strain rate of the span before (`event.rs`): for a mode, with a = ω² Δt²,
-//! z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0, which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4: spans are no longer than
-//! α (√(τ² + 4/ω²) - τ).
+//! How long spans are is told by `spans.rs`.
 
-use nalgebra::{SMatrix, Vector3};
-use partita_elastic::{Cut, Density, Fabric, Sheet};
+use nalgebra::Vector3;
+use partita_elastic::{Cut, Density, Hinge, Sheet};
 use partita_mesh::Mesh;
 
 use crate::{
     Bending, Integrator, Parameters,
     fold::{Left, fold},
+    spans,
 };
 
 type V3 = Vector3<f64>;
@@ -32,11 +22,15 @@ type V3 = Vector3<f64>;
 /// Beyond this, strain at rest is more than rounding: the mesh is not as the cloth is cut.
 const ROUNDING: f64 = 1e-12;
 
+/// How many times earlier than usual an event may come.
+pub(crate) const EARLIEST: f64 = 16.0;
+
 /// A triangle, and what lies beyond its sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
     pub vertices: [u32; 3],
-    /// The corner opposite of each side, from a vertex to the next, in the triangle beyond it; where there is none, stiffness is 0.
+    /// The corner opposite of each side, from a vertex to the next, in the triangle beyond it, as far as the hinges are its own: of the
+    /// first sides. Of others stiffness is 0.
     pub beyond: [u32; 3],
     /// At rest `[m²]`.
     pub area: f64,
@@ -44,12 +38,23 @@ pub(crate) struct Patch {
     pub steps: [[f64; 2]; 2],
     /// What rounding leaves of strain at rest, where the mesh is as it is cut.
     pub rest: [f64; 3],
-    /// Of half of each hinge `[N m]`.
+    /// Of each hinge `[N m]`.
     pub stiffness: [f64; 3],
     /// sin(θ₀/2) of each hinge.
     pub sines: [f64; 3],
     /// Of sides at rest `[m]`.
     pub lengths: [f64; 3],
+}
+
+/// Of a triangle, beyond which another bends with it.
+#[derive(Clone, Copy)]
+struct Side {
+    /// From where it runs to the next corner.
+    begin: u32,
+    /// Corner of the other triangle.
+    beyond: u32,
+    /// `[N m]`
+    stiffness: f64,
 }
 
 /// Two triangles that bend by a clock of their own.
@@ -70,8 +75,10 @@ pub(crate) struct Elements {
     pub damping: [f64; 2],
     pub patches: Vec<Patch>,
     pub folds: Vec<Fold>,
-    /// Of patches, then of folds `[s]`.
+    /// What patches, then folds wait from event to event where they are not stretched `[s]`.
     pub spans: Vec<f64>,
+    /// Whether they wait less where they are.
+    pub adapts: bool,
     /// Patches around each vertex: where its list begins, and one more.
     first: Vec<u32>,
     around: Vec<u32>,
@@ -79,48 +86,51 @@ pub(crate) struct Elements {
 
 impl Elements {
     pub fn new(mesh: &Mesh, sheet: &Sheet, cut: &Cut, parameters: &Parameters) -> Self {
-        let Parameters { fabric, bending, courant, integrator, .. } = parameters;
+        let Parameters { fabric, bending, courant, integrator, span, .. } = parameters;
         // In even steps each hinge once.
         let alone = *bending == Bending::Hinges || *integrator != Integrator::Asynchronous;
         let x = mesh.vertices();
-        // By the very arithmetic of an event, so that nothing moves at rest.
         let sine = |vertices: [u32; 4], left: &Left| {
             let [a, b, c, d] = vertices.map(|v| x[v as usize]);
             let known = if cut.is_flat() { None } else { fold([&a, &b, &c, &d], left) };
             known.map_or(0.0, |(sine, _)| sine)
         };
-        let mut patches: Vec<Patch> = sheet.triangles.iter().map(|t| Patch::new(t, &sheet.density, x)).collect();
-        let span = |t: &partita_elastic::Triangle| {
-            let mode = damped(mode_time(t, &sheet.density, fabric), fabric.damping);
-            courant * wave_time(t, &sheet.density, fabric).min(mode)
-        };
-        let mut spans: Vec<f64> = sheet.triangles.iter().map(span).collect();
-        let mut times = bending_times(sheet, x);
-        times.iter_mut().for_each(|time| *time = damped(*time, fabric.bend_damping));
-        let mut folds = vec![];
-        for ((hinge, at_rest), time) in mesh.hinges().zip(&sheet.hinges).zip(&times) {
-            if at_rest.stiffness == 0.0 {
+        let (mut folds, mut sides) = (vec![], vec![vec![]; sheet.triangles.len()]);
+        for (hinge, at_rest) in mesh.hinges().zip(&sheet.hinges) {
+            let Hinge { vertices, stiffness, .. } = *at_rest;
+            if stiffness == 0.0 {
                 continue;
             }
-            let [a, b, c, d] = at_rest.vertices;
+            let [a, b, c, d] = vertices;
             if alone {
                 let left = Left::new(&[a, b, c].map(|v| x[v as usize]));
-                let vertices = at_rest.vertices;
-                folds.push(Fold { vertices, stiffness: at_rest.stiffness, sine: sine(vertices, &left) });
-                spans.push(courant * time);
+                folds.push(Fold { vertices, stiffness, sine: sine(vertices, &left) });
                 continue;
             }
-            // Seen from the triangle at the right, the edge runs the other way.
-            for (triangle, [a, b, c, d]) in hinge.triangles.into_iter().zip([[a, b, c, d], [b, a, d, c]]) {
-                let patch = &mut patches[triangle as usize];
-                let side = (0..3).find(|&k| patch.vertices[k] == a).expect("a hinge is a side of its triangles");
-                patch.beyond[side] = d;
-                patch.stiffness[side] = 0.5 * at_rest.stiffness;
-                patch.sines[side] = sine([a, b, c, d], &Left::new(&patch.vertices.map(|v| x[v as usize])));
-                let span = &mut spans[triangle as usize];
-                *span = span.min(courant * time);
+            // The triangle that has fewer; seen from that at the right the edge runs the other way.
+            let [left, right] = hinge.triangles.map(|t| t as usize);
+            if sides[left].len() <= sides[right].len() {
+                sides[left].push(Side { begin: a, beyond: d, stiffness });
+            } else {
+                sides[right].push(Side { begin: b, beyond: c, stiffness });
             }
         }
+        let mut patches: Vec<Patch> =
+            sheet.triangles.iter().zip(&sides).map(|(t, sides)| Patch::new(t, sides)).collect();
+        for patch in &mut patches {
+            let at = patch.vertices.map(|v| x[v as usize]);
+            // By the very arithmetic of an event, so that nothing moves at rest.
+            let strain = sheet.density.strain(&patch.steps_of(&at));
+            if strain.iter().all(|e| e.abs() < ROUNDING) {
+                patch.rest = strain;
+            }
+            let left = Left::new(&at);
+            for k in 0..3 {
+                patch.sines[k] = sine(patch.hinge(k), &left);
+            }
+        }
+        let mut spans = spans::longest(&patches, &folds, x, sheet, fabric, *span);
+        spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
         let (mut first, mut around) = (vec![0; x.len() + 1], vec![0; 3 * patches.len()]);
         patches.iter().flat_map(|patch| patch.vertices).for_each(|v| first[v as usize] += 1);
@@ -135,7 +145,7 @@ impl Elements {
                 around[first[v as usize] as usize] = number;
             }
         }
-        Self { law: sheet.density, damping, patches, folds, spans, first, around }
+        Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around }
     }
 
     /// Patches with a corner at a vertex.
@@ -149,9 +159,12 @@ impl Elements {
         self.spans.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// Events in a second `[1/s]`.
-    pub fn rate(&self) -> f64 {
-        self.spans.iter().map(|span| span.recip()).sum()
+    /// What an element waits from now on, that waited so long and is so many times stiffer than at rest now `[s]`: a shorter time as soon
+    /// as it is stretched further than ever, and so hardly ever another one.
+    #[inline(always)]
+    pub fn shortened(&self, element: usize, usual: f64, stiffening: f64) -> f64 {
+        let rest = self.spans[element];
+        if self.adapts && stiffening * usual > rest { usual.min(rest / stiffening.min(EARLIEST)) } else { usual }
     }
 
     /// Of stretch, shear and bending, with vertices at `x` `[J]`.
@@ -169,23 +182,28 @@ fn bent([a, b, c, d]: &[V3; 4], stiffness: f64, sine: f64) -> f64 {
 }
 
 impl Patch {
-    fn new(triangle: &partita_elastic::Triangle, law: &Density, x: &[V3]) -> Self {
-        let vertices = triangle.vertices;
-        let mut patch = Self {
+    /// Its hinges are at its first sides.
+    fn new(triangle: &partita_elastic::Triangle, sides: &[Side]) -> Self {
+        let bends = |k: usize| sides.iter().find(|side| side.begin == triangle.vertices[k % 3]);
+        let first = (0..3).find(|&k| bends(k).is_some() && bends(k + 2).is_none()).unwrap_or(0);
+        let order = [first, (first + 1) % 3, (first + 2) % 3];
+        let vertices = order.map(|k| triangle.vertices[k]);
+        let lengths = triangle.sides();
+        Self {
             vertices,
-            beyond: vertices,
+            beyond: std::array::from_fn(|k| bends(order[k]).map_or(vertices[k], |side| side.beyond)),
             area: triangle.area,
-            steps: triangle.steps.map(|[_, b, c]| [b, c]),
+            steps: triangle.steps.map(|by| [by[order[1]], by[order[2]]]),
             rest: [0.0; 3],
-            stiffness: [0.0; 3],
+            stiffness: order.map(|k| bends(k).map_or(0.0, |side| side.stiffness)),
             sines: [0.0; 3],
-            lengths: triangle.sides(),
-        };
-        let strain = law.strain(&patch.steps_of(&vertices.map(|v| x[v as usize])));
-        if strain.iter().all(|e| e.abs() < ROUNDING) {
-            patch.rest = strain;
+            lengths: order.map(|k| lengths[k]),
         }
-        patch
+    }
+
+    /// Vertices of the hinge at a side.
+    pub fn hinge(&self, side: usize) -> [u32; 4] {
+        [self.vertices[side], self.vertices[(side + 1) % 3], self.vertices[(side + 2) % 3], self.beyond[side]]
     }
 
     /// Steps along warp and weft, of positions; of velocities, how fast they change.
@@ -198,50 +216,7 @@ impl Patch {
     fn energy(&self, law: &Density, x: &impl Fn(u32) -> V3) -> f64 {
         let at = self.vertices.map(x);
         let membrane = self.area * law.energy(&self.steps_of(&at));
-        let hinges = (0..3).filter(|&k| self.stiffness[k] != 0.0).map(|k| {
-            let corners = [at[k], at[(k + 1) % 3], at[(k + 2) % 3], x(self.beyond[k])];
-            bent(&corners, self.stiffness[k], self.sines[k])
-        });
-        membrane + hinges.sum::<f64>()
+        let hinges = (0..3).take_while(|&k| self.stiffness[k] != 0.0);
+        membrane + hinges.map(|k| bent(&self.hinge(k).map(x), self.stiffness[k], self.sines[k])).sum::<f64>()
     }
-}
-
-/// For a wave in the membrane to cross the inscribed circle's radius `[s]`.
-fn wave_time(triangle: &partita_elastic::Triangle, law: &Density, fabric: &Fabric) -> f64 {
-    let stiffest = match *law {
-        Density::BaraffWitkin { warp, weft, .. } => warp.max(weft),
-        Density::StVenantKirchhoff([warp, _, weft, _]) => warp.max(weft),
-    };
-    let radius = 2.0 * triangle.area / triangle.sides().iter().sum::<f64>();
-    radius * (fabric.density / stiffest).sqrt()
-}
-
-/// 2/ω of the fastest mode of a triangle by itself `[s]`.
-fn mode_time(triangle: &partita_elastic::Triangle, law: &Density, fabric: &Fabric) -> f64 {
-    let tangent = law.tangent(&[V3::x(), V3::y()], true);
-    let stiffness = |i: usize, j: usize| triangle.stiffness(&tangent, i, j);
-    let whole = SMatrix::<f64, 9, 9>::from_fn(|i, j| stiffness(i / 3, j / 3)[(i % 3, j % 3)]);
-    let fastest = whole.symmetric_eigenvalues().max() / (fabric.density * triangle.area / 3.0);
-    2.0 / fastest.sqrt()
-}
-
-/// The longest stable span of a mode with 2/ω `[s]` and viscosity τ `[s]`.
-fn damped(time: f64, tau: f64) -> f64 {
-    // √(τ² + t²) - τ without cancellation; what hardly resists takes any time.
-    if tau == 0.0 || time.is_infinite() { time } else { time * (time / (tau + tau.hypot(time))) }
-}
-
-/// Of each hinge, 2/ω `[s]`.
-fn bending_times(sheet: &Sheet, x: &[V3]) -> Vec<f64> {
-    let mut around = vec![0.0; x.len()];
-    for hinge in &sheet.hinges {
-        let gradient = partita_elastic::hinge::gradient(&hinge.positions(x)).unwrap_or_default();
-        for (&v, g) in hinge.vertices.iter().zip(&gradient) {
-            around[v as usize] += hinge.stiffness * g.norm_squared();
-        }
-    }
-    let square = |hinge: &partita_elastic::Hinge| {
-        hinge.vertices.iter().map(|&v| around[v as usize] / sheet.masses[v as usize]).sum::<f64>()
-    };
-    sheet.hinges.iter().map(|hinge| 2.0 / square(hinge).sqrt()).collect()
 }

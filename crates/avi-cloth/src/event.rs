@@ -19,45 +19,56 @@ use crate::{
 type V3 = Vector3<f64>;
 
 impl Elements {
-    /// An event of an element at a time, whose forces act for so long `[s]`.
+    /// An event of an element at a time, whose forces act for so long `[s]`. How many times stiffer than at rest it is.
     #[inline(always)]
-    pub fn act(&self, element: usize, time: f64, span: f64, last: Option<&mut Strains>, flights: &mut Flights<'_>) {
+    pub fn act(
+        &self,
+        element: usize,
+        time: f64,
+        span: f64,
+        last: Option<&mut Strains>,
+        flights: &mut Flights<'_>,
+    ) -> f64 {
         let Some(patch) = self.patches.get(element) else {
             let Fold { vertices, stiffness, sine } = &self.folds[element - self.patches.len()];
             let all = vertices.map(|v| v as usize);
             all.iter().for_each(|&k| flights.reach(k, time));
             self.bend(all, *stiffness, *sine, span, last, flights);
-            return;
+            return 1.0;
         };
         patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
         for k in 0..3 {
-            if patch.stiffness[k] != 0.0 {
-                flights.reach(patch.beyond[k] as usize, time);
+            if patch.stiffness[k] == 0.0 {
+                break;
             }
+            flights.reach(patch.beyond[k] as usize, time);
         }
-        self.pull(patch, span, last, flights);
+        self.pull(patch, span, last, flights)
     }
 
     /// One event of all, with all vertices at one time.
     pub fn act_all(&self, span: f64, strains: &mut [Strains], flights: &mut Flights<'_>) {
         let mut strains = strains.iter_mut();
-        self.patches.iter().for_each(|patch| self.pull(patch, span, strains.next(), flights));
+        for patch in &self.patches {
+            self.pull(patch, span, strains.next(), flights);
+        }
         for Fold { vertices, stiffness, sine } in &self.folds {
             self.bend(vertices.map(|v| v as usize), *stiffness, *sine, span, strains.next(), flights);
         }
     }
 
-    /// Impulses of a triangle and its hinges, with all vertices at one time.
+    /// Impulses of a triangle and its hinges, with all vertices at one time. How many times stiffer than at rest it is.
     #[inline(always)]
-    fn pull(&self, patch: &Patch, span: f64, mut last: Option<&mut Strains>, flights: &mut Flights<'_>) {
+    fn pull(&self, patch: &Patch, span: f64, mut last: Option<&mut Strains>, flights: &mut Flights<'_>) -> f64 {
         let at = patch.vertices.map(|v| flights.nodes[v as usize].x);
         let [flow, bend_flow] = self.damping.map(|tau| tau / span);
         let strains = last.as_deref_mut().map(|last| (&mut last.membrane, flow));
-        let mut impulses = patch.membrane(&self.law, &at, strains).map(|force| span * force);
+        let (forces, stiffening) = patch.membrane(&self.law, &at, strains);
+        let mut impulses = forces.map(|force| span * force);
         let left = Left::new(&at);
         for k in 0..3 {
             if patch.stiffness[k] == 0.0 {
-                continue;
+                break;
             }
             let (i, j, l) = (k, (k + 1) % 3, (k + 2) % 3);
             let beyond = patch.beyond[k] as usize;
@@ -76,6 +87,7 @@ impl Elements {
         for (v, impulse) in patch.vertices.iter().zip(impulses) {
             flights.push(*v as usize, impulse);
         }
+        stiffening
     }
 
     /// Impulses of a hinge, with all vertices at one time.
@@ -106,10 +118,11 @@ impl Elements {
         };
         let of_patch = |patch: &Patch| {
             let at = patch.vertices.map(&x);
-            let [i, j, k] = patch.vertices;
-            let sides = [[i, j, k, patch.beyond[0]], [j, k, i, patch.beyond[1]], [k, i, j, patch.beyond[2]]];
             let left = Left::new(&at);
-            Strains { membrane: self.law.strain(&patch.steps_of(&at)), sines: sides.map(|side| sine(side, &left)) }
+            Strains {
+                membrane: self.law.strain(&patch.steps_of(&at)),
+                sines: [0, 1, 2].map(|k| sine(patch.hinge(k), &left)),
+            }
         };
         let of_fold = |fold: &Fold| {
             let [a, b, c, _] = fold.vertices.map(&x);
@@ -120,9 +133,10 @@ impl Elements {
 }
 
 impl Patch {
-    /// -∂/∂x of its membrane energy for its corners, and viscosity if there are strains at the last event and a time over the span `[N]`.
+    /// -∂/∂x of its membrane energy for its corners, and viscosity if there are strains at the last event and a time over the span `[N]`;
+    /// and how many times stiffer than at rest it is.
     #[inline(always)]
-    fn membrane(&self, law: &Density, at: &[V3; 3], last: Option<(&mut [f64; 3], f64)>) -> [V3; 3] {
+    fn membrane(&self, law: &Density, at: &[V3; 3], last: Option<(&mut [f64; 3], f64)>) -> ([V3; 3], f64) {
         let steps = self.steps_of(at);
         let now = law.strain(&steps);
         let mut strain: [f64; 3] = std::array::from_fn(|k| now[k] - self.rest[k]);
@@ -134,6 +148,6 @@ impl Patch {
         let [[ub, uc], [vb, vc]] = self.steps;
         let b = -self.area * (ub * along_u + vb * along_v);
         let c = -self.area * (uc * along_u + vc * along_v);
-        [-(b + c), b, c]
+        ([-(b + c), b, c], law.stiffening(now))
     }
 }

@@ -21,14 +21,15 @@
 //! - Vertices can be read, loaded, attached, pinned; points within triangles and wind are implicit cloth's alone.
 //! - A step of the simulator may be as long as a frame: elements take theirs within it, and end at different times before its end. What is
 //!   read is where vertices would be at the end, flying on, which changes nothing.
-//! - Cost goes with stiffness: a step is about the time in which a wave crosses half an element. Soft cloth with a [`Limit`] behaves like
+//! - Cost goes with stiffness: a span is less than the time in which a wave crosses half an element. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping, spans are shorter than 1/(τ ω²), below that of waves, 2/ω, as soon as τ ω is more than some.
 //!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre twenty times slower;
 //!   [`Fabric::undamped`], or some 0.1 ms, is what suits here.
-//! - Differs from the paper: hinges push all of their four vertices, half of each with either of its triangles, which keeps momenta; and
-//!   what is at its limits is held back with all that moves it, not with its own events alone.
+//! - Differs from the paper: a hinge pushes all of its four vertices, with the events of one of its triangles, which keeps momenta; spans
+//!   go by modes in place of waves ([`Span`]); and what is at its limits is held back with all that moves it, not with its own events
+//!   alone.
 
 mod advance;
 mod collide;
@@ -42,6 +43,7 @@ mod limits;
 mod meet;
 mod parameters;
 mod queue;
+mod spans;
 mod state;
 mod step;
 
@@ -63,7 +65,7 @@ use partita_simulator::{
 
 use elements::Elements;
 use meet::Owners;
-pub use parameters::{Bending, Integrator, Limit, Parameters};
+pub use parameters::{Bending, Integrator, Limit, Parameters, Span};
 use state::{Clock, Node, State};
 use step::Work;
 
@@ -209,7 +211,7 @@ impl AviCloth {
         Ok(self)
     }
 
-    /// Gives each element its span, in place of the Courant estimate `[s]`: triangles in order of the mesh, then hinges where these have
+    /// Gives each element its span, in place of the estimate and however far it is stretched `[s]`: triangles in order of the mesh, then hinges where these have
     /// clocks ([`Bending::Hinges`]).
     ///
     /// # Errors
@@ -224,6 +226,7 @@ impl AviCloth {
             return Err(SimulatorError::refused(format!("span [s] of element {k}"), spans[k], "above 0 and finite"));
         }
         self.elements.spans = spans.to_vec();
+        self.elements.adapts = false;
         self.set_clocks();
         Ok(self)
     }
@@ -247,6 +250,7 @@ impl AviCloth {
         self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock {
             next: self.state.time + span,
             span,
+            usual: span,
             taut: false,
         }));
         self.set_strains();
@@ -297,7 +301,7 @@ impl AviCloth {
         self.work.counts
     }
 
-    /// Usual time from event to event, one an element `[s]`.
+    /// Time from event to event where an element is not stretched, one an element `[s]`.
     pub fn spans(&self) -> &[f64] {
         &self.elements.spans
     }

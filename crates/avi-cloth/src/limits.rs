@@ -11,10 +11,13 @@
 
 use std::collections::VecDeque;
 
-use crate::{Limit, elements::Elements, flight::Flights, state::Clock};
-
-/// How many times earlier than usual an event may come.
-const EARLIEST: f64 = 16.0;
+use crate::{
+    Limit,
+    elements::{EARLIEST, Elements},
+    flight::Flights,
+    queue::Event,
+    state::Clock,
+};
 
 /// Triangles that are held back with an event, at most.
 const MOST: u32 = 128;
@@ -51,18 +54,18 @@ impl Tension {
         }
     }
 
-    /// After an event of an element, at a time `[s]`.
+    /// After an event of an element.
     #[inline(always)]
     pub fn hold_back(
         &mut self,
         elements: &Elements,
-        element: usize,
-        time: f64,
+        event: Event,
         limit: &Limit,
         clocks: &mut [Clock],
         flights: &mut Flights<'_>,
     ) -> Held {
-        let mut held = Held { span: elements.spans[element], sides: 0 };
+        let (element, time) = (event.element as usize, event.time);
+        let mut held = Held { span: clocks[element].usual, sides: 0 };
         let moved = if let Some(patch) = elements.patches.get(element) {
             let taut = patch.is_taut(limit, held.span, flights);
             if taut != clocks[element].taut {
@@ -108,7 +111,7 @@ impl Tension {
             }
             let patch = &elements.patches[number as usize];
             patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
-            let span = elements.spans[number as usize];
+            let span = clocks[number as usize].usual;
             for side in 0..3 {
                 if patch.hold_side(side, limit, span, flights) {
                     sides += 1;

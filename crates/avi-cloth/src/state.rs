@@ -47,6 +47,8 @@ pub(crate) struct Clock {
     pub next: f64,
     /// Since the one before: for how long its forces act then `[s]`.
     pub span: f64,
+    /// From event to event, unless limits call for the next earlier `[s]`.
+    pub usual: f64,
     /// Whether it was at its limits with its last event.
     pub taut: bool,
 }

@@ -36,6 +36,8 @@ pub(crate) struct Work {
     /// Where vertices are at the begin and would be at the end of an interval `[m]`; velocities before forces acted `[m/s]`.
     pub begin: Vec<V3>,
     pub end: Vec<V3>,
+    /// From where they would have come to the end straight `[m]`.
+    pub origins: Vec<V3>,
     pub before: Vec<V3>,
     /// None where nothing can be met; also where that has changed.
     pub contacts: Option<Contacts>,

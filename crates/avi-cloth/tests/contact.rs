@@ -138,7 +138,7 @@ fn cloth_on_the_floor_comes_to_rest() {
     }
 }
 
-/// Between cloth and cloth momenta are kept, in all three stages (K11).
+/// Between cloth and cloth momenta are kept, in all three stages (K11, which asks for 1e-6 and 1e-4), to rounding.
 #[test]
 fn cloth_that_meets_itself_keeps_its_momenta() {
     let sheets = [flat([6, 6], [0.2, 0.2], 0.0), flat([5, 7], [0.15, 0.2], 0.03)];
@@ -161,7 +161,7 @@ fn cloth_that_meets_itself_keeps_its_momenta() {
     let size = V3::from(before.momentum).norm();
     assert!(change(before.momentum, now.momentum) < 1e-12 * size);
     let turned = change(before.angular_momentum, now.angular_momentum);
-    assert!(turned < 1e-4 * V3::from(before.angular_momentum).norm(), "{turned} of {:?}", before.angular_momentum);
+    assert!(turned < 1e-12 * V3::from(before.angular_momentum).norm(), "{turned} of {:?}", before.angular_momentum);
     assert!(energy(&cloth) < before.kinetic);
 }
 

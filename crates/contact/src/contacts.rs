@@ -111,6 +111,8 @@ impl Parts {
 pub(crate) struct Work {
     /// Of all vertices, obstacles' after the cloth's `[m]`.
     pub x: Vec<V3>,
+    /// From where the cloth's vertices would have come straight `[m]`.
+    pub origins: Vec<V3>,
     /// Way over the interval `[m]`.
     pub u: Vec<V3>,
     /// Inverse masses of the cloth's vertices `[1/kg]`.
@@ -238,11 +240,26 @@ impl Contacts {
     /// Names what is not finite, out of range, of the wrong length or at one place without crossing, or says that there are
     /// too many pairs. `end` and `state` are then as they were; impulses and reactions are lost.
     pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
-        self.check(step, end)?;
+        self.resolve_bent(state, step, step.begin, end)
+    }
+
+    /// The same of vertices on whose way there were impulses: `origins` is from where they would have come to the end straight, with the
+    /// velocities that they have there, and is what angular momentum is measured by `[m]`.
+    ///
+    /// # Errors
+    /// As [`Contacts::resolve`].
+    pub fn resolve_bent(
+        &mut self,
+        state: &mut State,
+        step: &Step<'_>,
+        origins: &[V3],
+        end: &mut [V3],
+    ) -> Result<Report, ContactError> {
+        self.check(step, origins, end)?;
         state.check(self)?;
         let mut report = Report::default();
         let n = self.features.vertices();
-        self.start(step, end);
+        self.start(step, origins, end);
         let intervals = self.intervals(step, end);
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
@@ -306,6 +323,7 @@ impl Contacts {
         for k in 0..self.features.vertices() {
             work.velocities[k] = work.u[k] / dt;
             work.x[k] += work.u[k];
+            work.origins[k] += work.u[k];
         }
         Ok(true)
     }
@@ -317,10 +335,12 @@ impl Contacts {
     }
 
     /// Takes over where a step begins and would end.
-    pub(crate) fn start(&mut self, step: &Step<'_>, end: &[V3]) {
+    pub(crate) fn start(&mut self, step: &Step<'_>, origins: &[V3], end: &[V3]) {
         let work = &mut self.work;
         work.x.clear();
         work.x.extend_from_slice(step.begin);
+        work.origins.clear();
+        work.origins.extend_from_slice(origins);
         work.w.clear();
         work.w.extend_from_slice(step.inverse_masses);
         work.velocities.clear();

@@ -63,9 +63,9 @@ impl Contacts {
 
     /// Takes over where a step begins and would end, and what is there to meet. The state then.
     pub(crate) fn look_around(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<State, ContactError> {
-        self.check(step, end)?;
+        self.check(step, step.begin, end)?;
         state.check(self)?;
-        self.start(step, end);
+        self.start(step, step.begin, end);
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.search_if_needed()?;
         let mut state = state.clone();

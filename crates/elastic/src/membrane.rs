@@ -104,6 +104,34 @@ impl Density {
         }
     }
 
+    /// ∂²W at rest by strain along warp, along weft and by twice that between `[N/m]`.
+    pub fn moduli(&self) -> M3 {
+        match *self {
+            Self::BaraffWitkin { warp, weft, shear } => M3::from_diagonal(&V3::new(warp, weft, shear)),
+            Self::StVenantKirchhoff([c0, c1, c2, c3]) => M3::new(c0, c1, 0.0, c1, c2, 0.0, 0.0, 0.0, c3),
+        }
+    }
+
+    /// How many times stiffer than at rest it is with such a strain, at most, and at least 1: with the largest squared stretch q of any
+    /// direction, q + ½ (q - 1) of [`Membrane::StVenantKirchhoff`], whose stress adds to what its strain's gradient makes; of
+    /// [`Membrane::BaraffWitkin`], with the length l of the longer of warp and weft, l² of shear, 1 - 1/l across threads, and as far as
+    /// sheared threads resist along with shear, l times their cosine and half of w_u·w_v.
+    #[inline]
+    pub fn stiffening(&self, [uu, vv, uv]: [f64; 3]) -> f64 {
+        match self {
+            Self::BaraffWitkin { .. } => {
+                let longest = 1.0 + uu.max(vv).max(0.0);
+                // Of warp with weft; where one has no length, anything.
+                let cosine = (uv.abs() / ((1.0 + uu) * (1.0 + vv))).min(1.0);
+                longest * longest + (1.0 - 1.0 / longest) + longest * cosine + 0.5 * uv.abs()
+            }
+            Self::StVenantKirchhoff(_) => {
+                let square = 1.0 + 2.0 * (uu.max(vv) + uv.abs()).max(0.0);
+                square + 0.5 * (square - 1.0)
+            }
+        }
+    }
+
     /// ∂²W/∂w_c ∂w_d, or what of it is positive definite.
     pub fn tangent(&self, steps: &Steps, definite: bool) -> Tangent {
         let [u, v] = steps;
@@ -243,4 +271,64 @@ fn positive(of: Matrix2<f64>) -> Matrix2<f64> {
     let eigen = of.symmetric_eigen();
     let values = eigen.eigenvalues.map(|value| value.max(0.0));
     eigen.eigenvectors * Matrix2::from_diagonal(&values) * eigen.eigenvectors.transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{Matrix2x3, SMatrix};
+
+    use super::*;
+
+    const LAWS: [Density; 4] = [
+        Density::StVenantKirchhoff([300.0, 0.0, 300.0, 150.0]),
+        Density::StVenantKirchhoff([300.0, 90.0, 500.0, 20.0]),
+        Density::BaraffWitkin { warp: 300.0, weft: 300.0, shear: 150.0 },
+        Density::BaraffWitkin { warp: 100.0, weft: 900.0, shear: 40.0 },
+    ];
+
+    /// The largest eigenvalue of the second derivative.
+    fn stiffest(law: &Density, steps: &Steps) -> f64 {
+        let tangent = law.tangent(steps, false);
+        SMatrix::<f64, 6, 6>::from_fn(|i, j| tangent[i / 3][j / 3][(i % 3, j % 3)]).symmetric_eigenvalues().max()
+    }
+
+    /// Moduli are what the second derivative at rest is along warp, weft and shear, with steps turned anyhow.
+    #[test]
+    fn moduli_are_the_second_derivative_at_rest() {
+        let turned = nalgebra::Rotation3::from_euler_angles(0.3, -0.9, 2.0);
+        let (u, v) = (turned * V3::x(), turned * V3::y());
+        for law in LAWS {
+            let (tangent, moduli) = (law.tangent(&[u, v], true), law.moduli());
+            // By how steps change for a unit of each strain without a turn.
+            let ways = [[u, V3::zeros()], [V3::zeros(), v], [0.5 * v, 0.5 * u]];
+            let entry = |i: usize, j: usize| -> f64 {
+                (0..4).map(|k| ways[i][k / 2].dot(&(tangent[k / 2][k % 2] * ways[j][k % 2]))).sum()
+            };
+            assert!((Matrix3::from_fn(entry) - moduli).norm() < 1e-12 * moduli.norm(), "{law:?}");
+        }
+    }
+
+    /// No strain up to twice the length makes it stiffer than told; being stretched along the stiffer of warp and weft alone, as stiff.
+    #[test]
+    fn it_is_no_stiffer_than_told() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for law in LAWS {
+            let rest = stiffest(&law, &[V3::x(), V3::y()]);
+            for _ in 0..2000 {
+                let shape = Matrix2x3::from_fn(|i, j| 2.0 * (random() - 0.5) + if i == j { 1.0 } else { 0.0 });
+                let steps = [shape.row(0).transpose(), shape.row(1).transpose()];
+                let told = law.stiffening(law.strain(&steps));
+                let found = stiffest(&law, &steps) / rest;
+                assert!(told >= 1.0 && found <= told * (1.0 + 1e-12), "{law:?}, {steps:?}: {found} of {told}");
+            }
+            assert_eq!(law.stiffening([0.0; 3]), 1.0);
+        }
+        let law = LAWS[0];
+        let steps = [2.0 * V3::x(), V3::y()];
+        assert!((stiffest(&law, &steps) / 300.0 / law.stiffening(law.strain(&steps)) - 1.0).abs() < 1e-12);
+    }
 }
