@@ -3,7 +3,7 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, figure 3.
 //!
 //! The paper's chain has three elements in a line; here they are triangles of very different sizes, that share two corners with the next.
-//! Each takes as long from event to event as the Courant estimate says of it, and a corner is where its last event left it, until the next
+//! Each takes as long from event to event as its fastest mode allows, here whether it is stretched or not, and a corner is where its last event left it, until the next
 //! event of any triangle around it.
 
 use std::{fmt::Write as _, process::ExitCode};
@@ -51,8 +51,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     chain.pin(&[0, 1])?;
     chain.record_events();
     let velocities = vertices.map(|x| [0.0, 0.0, -2.0 * x[1]]);
-    let chain = chain.with_velocities(&velocities)?;
     let spans = chain.spans().to_vec();
+    let chain = chain.with_velocities(&velocities)?.with_spans(&spans)?;
 
     let mut scene = Scene::new(Rate::hz(RATE));
     scene.add(chain);

@@ -107,7 +107,7 @@ fn scene(culling: bool) -> Result<Run, Failure> {
         mesh.positions().into_iter().map(|[x, y, z]| [x, y, z + 0.012 * (26.0 * y).sin()]).collect();
     let vertices = uneven.len();
     let ribbon =
-        AviCloth::with_parameters("ribbon", mesh, Parameters { fabric, courant: 0.8, ..Parameters::default() })?;
+        AviCloth::with_parameters("ribbon", mesh, Parameters { fabric, courant: 0.4, ..Parameters::default() })?;
     let ribbon = ribbon.with_positions(&uneven)?.with_velocities(&vec![[0.0, -SPEED, 0.0]; vertices])?;
     let mut ribbon = ribbon.culling(culling);
     ribbon.pin_along("hand", &top, |t| {

@@ -5,7 +5,7 @@
 use std::{f64::consts::FRAC_PI_2, sync::Arc, time::Instant};
 
 use partita::{
-    avi_cloth::{self, AviCloth, Limit},
+    avi_cloth::{self, AviCloth, Limit, Span},
     implicit_cloth::{self, Fabric, ImplicitCloth, Membrane},
     simulator::{
         Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Motion, Simulator, StepReport, Surface,
@@ -64,6 +64,13 @@ impl Scene {
         Ok(Self { mesh, fabric: fabric(1e-3), pinned: vec![], floor: true, height: 0.5 })
     }
 
+    /// The same of cloth that resists stretch and shear so many times as much.
+    pub fn stiffer(&self, factor: f64) -> Self {
+        let Fabric { stretch, shear, .. } = self.fabric;
+        let fabric = Fabric { stretch: stretch.map(|k| factor * k), shear: factor * shear, ..self.fabric };
+        Self { mesh: self.mesh.clone(), pinned: self.pinned.clone(), fabric, ..*self }
+    }
+
     /// Whether triangles are of very different sizes.
     pub fn is_graded(&self) -> bool {
         self.mesh.area_ratio() > 50.0
@@ -109,8 +116,8 @@ pub enum Method {
     ForwardEuler(f64),
     /// See [`Method::ForwardEuler`].
     SymplecticEuler(f64),
-    /// With the factor α of the Courant estimate [-].
-    Avi(f64),
+    /// With α [-].
+    Avi(Span, f64),
 }
 
 impl Method {
@@ -120,7 +127,8 @@ impl Method {
             Self::Midpoint(step) => format!("semi-implicit midpoint, {step:.3e} s"),
             Self::ForwardEuler(step) => format!("forward Euler, {step:.3e} s"),
             Self::SymplecticEuler(step) => format!("symplectic Euler, {step:.3e} s"),
-            Self::Avi(courant) => format!("AVI, Courant {courant:.3}"),
+            Self::Avi(Span::Wave, courant) => format!("AVI, {courant:.3} of waves' spans"),
+            Self::Avi(Span::Mode, courant) => format!("AVI, {courant:.3} of modes' spans"),
         }
     }
 
@@ -131,7 +139,7 @@ impl Method {
             Self::Midpoint(step) => Self::Midpoint(factor * step),
             Self::ForwardEuler(step) => Self::ForwardEuler(factor * step),
             Self::SymplecticEuler(step) => Self::SymplecticEuler(factor * step),
-            Self::Avi(courant) => Self::Avi(factor * courant),
+            Self::Avi(span, courant) => Self::Avi(span, factor * courant),
         }
     }
 }
@@ -150,8 +158,8 @@ pub struct Ran {
     pub energies: Vec<f64>,
     /// Mean over edges and frames of what is positive, and largest [-].
     pub strains: [f64; 2],
-    /// Whether it was given up since it gained more than it may.
-    pub unstable: bool,
+    /// Whether it was given up.
+    pub failed: bool,
 }
 
 impl Ran {
@@ -163,34 +171,47 @@ impl Ran {
 /// Stages of implicit cloth that are collisions.
 const CONTACT: [&str; 3] = ["find contacts", "contact", "contact rounds"];
 
-/// A run of so many seconds; it is given up as soon as more than so much of the fall's energy is gained.
-pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, seconds: f64, gain: f64) -> Result<Ran, Failure> {
+/// For how long a run goes on, and what it is given up for.
+#[derive(Clone, Copy)]
+pub struct Until {
+    pub seconds: f64,
+    /// Gained by more than so much of the fall's energy [-].
+    pub gain: f64,
+    /// An edge strained by more [-].
+    pub strain: f64,
+}
+
+impl Until {
+    pub fn end(seconds: f64) -> Self {
+        Self { seconds, gain: f64::INFINITY, strain: f64::INFINITY }
+    }
+}
+
+/// A run.
+pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, until: Until) -> Result<Ran, Failure> {
+    use avi_cloth::Integrator::{Asynchronous, ForwardEuler, SymplecticEuler};
+    use implicit_cloth::Integrator::{Linearised, SemiImplicit};
+    let twin = |integrator| explicit(scene, integrator, (Span::Mode, 1.0), limit, until);
     match method {
-        Method::BackwardEuler(step) => implicit(scene, implicit_cloth::Integrator::Linearised, step, seconds, gain),
-        Method::Midpoint(step) => {
-            implicit(scene, implicit_cloth::Integrator::SemiImplicit { damping: 0.1 }, step, seconds, gain)
-        }
-        Method::ForwardEuler(step) => {
-            explicit(scene, avi_cloth::Integrator::ForwardEuler { step }, 1.0, limit, seconds, gain)
-        }
-        Method::SymplecticEuler(step) => {
-            explicit(scene, avi_cloth::Integrator::SymplecticEuler { step }, 1.0, limit, seconds, gain)
-        }
-        Method::Avi(courant) => explicit(scene, avi_cloth::Integrator::Asynchronous, courant, limit, seconds, gain),
+        Method::BackwardEuler(step) => implicit(scene, Linearised, step, until),
+        Method::Midpoint(step) => implicit(scene, SemiImplicit { damping: 0.1 }, step, until),
+        Method::ForwardEuler(step) => twin(ForwardEuler { step }),
+        Method::SymplecticEuler(step) => twin(SymplecticEuler { step }),
+        Method::Avi(span, courant) => explicit(scene, Asynchronous, (span, courant), limit, until),
     }
 }
 
 fn explicit(
     scene: &Scene,
     integrator: avi_cloth::Integrator,
-    courant: f64,
+    (span, courant): (Span, f64),
     limit: Option<Limit>,
-    seconds: f64,
-    gain: f64,
+    until: Until,
 ) -> Result<Ran, Failure> {
     let parameters = avi_cloth::Parameters {
         fabric: scene.fabric,
         integrator,
+        span,
         courant,
         limit,
         self_contact: false,
@@ -209,7 +230,7 @@ fn explicit(
     };
     let mut ran = Ran { spans, ..Ran::default() };
     let triangles = scene.mesh.triangles().len() as u64;
-    watch(&mut cloth, scene, FRAME, seconds, gain, &mut ran, |cloth, ran| {
+    watch(&mut cloth, scene, FRAME, until, &mut ran, |cloth, ran| {
         ran.events += cloth.counts().events;
         let mut sum = [0.0; 2];
         for strain in cloth.strains() {
@@ -220,13 +241,7 @@ fn explicit(
     Ok(ran)
 }
 
-fn implicit(
-    scene: &Scene,
-    integrator: implicit_cloth::Integrator,
-    step: f64,
-    seconds: f64,
-    gain: f64,
-) -> Result<Ran, Failure> {
+fn implicit(scene: &Scene, integrator: implicit_cloth::Integrator, step: f64, until: Until) -> Result<Ran, Failure> {
     // Steps are not cut, as the paper's are not.
     let parameters = implicit_cloth::Parameters {
         fabric: scene.fabric,
@@ -242,7 +257,7 @@ fn implicit(
     let (x, edges) = (scene.mesh.vertices(), scene.mesh.edges());
     let lengths: Vec<f64> =
         edges.iter().map(|edge| (x[edge.vertices[0] as usize] - x[edge.vertices[1] as usize]).norm()).collect();
-    watch(&mut cloth, scene, step, seconds, gain, &mut ran, |cloth, _| {
+    watch(&mut cloth, scene, step, until, &mut ran, |cloth, _| {
         let x = cloth.positions();
         let strains = edges.iter().zip(&lengths).map(|(edge, length)| {
             let [a, b] = edge.vertices.map(|v| x[v as usize]);
@@ -259,8 +274,7 @@ fn watch<C: Simulator>(
     cloth: &mut C,
     scene: &Scene,
     step: f64,
-    seconds: f64,
-    gain: f64,
+    until: Until,
     ran: &mut Ran,
     mut look: impl FnMut(&C, &mut Ran) -> [f64; 2],
 ) -> Result<(), Failure> {
@@ -270,7 +284,7 @@ fn watch<C: Simulator>(
     let (start, scale) = (of(first), first.mass * 9.81 * scene.height);
     let inputs = scene.inputs();
     let (mut looks, mut sum) = (0, 0.0);
-    while cloth.time() < seconds - 1e-9 {
+    while cloth.time() < until.seconds - 1e-9 {
         let begin = Instant::now();
         let report: StepReport = cloth.step(step, &inputs)?;
         let whole = begin.elapsed().as_secs_f64();
@@ -284,8 +298,8 @@ fn watch<C: Simulator>(
         (looks, sum) = (looks + 1, sum + mean);
         ran.strains = [sum / f64::from(looks), ran.strains[1].max(most)];
         // What is not finite is an error of the step.
-        if energy > gain {
-            ran.unstable = true;
+        if energy > until.gain || most > until.strain {
+            ran.failed = true;
             break;
         }
     }
