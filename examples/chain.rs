@@ -3,8 +3,8 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, figure 3.
 //!
 //! The paper's chain has three elements in a line; here they are triangles of very different sizes, that share two corners with the next.
-//! Each takes as long from event to event as its fastest mode allows, here whether it is stretched or not, and a corner is where its last event left it, until the next
-//! event of any triangle around it.
+//! Each takes as long from event to event as its fastest mode allows, here whether it is stretched or not, and a corner is where its last
+//! event left it, until the next event of any triangle around it.
 
 use std::{fmt::Write as _, process::ExitCode};
 

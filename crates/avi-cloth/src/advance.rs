@@ -8,7 +8,7 @@ use partita_simulator::Wrench;
 use crate::{
     AviCloth, Integrator,
     flight::Flights,
-    limits::Held,
+    limits::Restrained,
     queue::Event,
     state::State,
     step::{Interval, Work},
@@ -57,7 +57,7 @@ impl AviCloth {
                 let stiffening = elements.act(number, time, clocks[number].span, known, &mut flights);
                 let usual = elements.shortened(number, clocks[number].usual, stiffening);
                 clocks[number].usual = usual;
-                let mut held = Held { span: usual, sides: 0 };
+                let mut held = Restrained { span: usual, sides: 0 };
                 if let Some(limit) = limit {
                     held = tension.hold_back(elements, event, limit, clocks, &mut flights);
                 }

@@ -53,7 +53,7 @@ impl AviCloth {
             obstacles,
             begin,
             end,
-            origins,
+            straight_begins,
             next,
             accelerations,
             ways,
@@ -68,12 +68,11 @@ impl AviCloth {
         fly_on(&next.nodes, gravity, accelerations, ways, interval.end, interval.step, end);
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
-        // Impulses act on where a vertex is and how fast it is in the end, whatever turned it on the way.
         let by = |k: usize| *accelerations.get(k).unwrap_or(&gravity);
         let straight = |(k, (node, x)): (usize, (&Node, &V3))| x - dt * node.at(interval.end, by(k)).1;
-        origins.clear();
-        origins.extend(next.nodes.iter().zip(&*end).enumerate().map(straight));
-        let found = contacts.resolve_bent(&mut next.contact, &step, origins, end).map_err(not_apart)?;
+        straight_begins.clear();
+        straight_begins.extend(next.nodes.iter().zip(&*end).enumerate().map(straight));
+        let found = contacts.resolve_deflected(&mut next.contact, &step, straight_begins, end).map_err(not_apart)?;
         let mut flights = Flights::new(&mut next.nodes, self.parameters.gravity, accelerations, ways, interval);
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             if *impulse != V3::zeros() {

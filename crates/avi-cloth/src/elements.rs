@@ -22,15 +22,18 @@ type V3 = Vector3<f64>;
 /// Beyond this, strain at rest is more than rounding: the mesh is not as the cloth is cut.
 const ROUNDING: f64 = 1e-12;
 
-/// How many times earlier than usual an event may come.
-pub(crate) const EARLIEST: f64 = 16.0;
+/// So many times too long a span may be for what a triangle is stretched: clocks of cloth that hardly is stay as they are.
+const LEAST: f64 = 1.05;
+
+/// So many times shorter spans become where a triangle is stretched, at most: what explodes is not to take for ever.
+const SHORTEST: f64 = 16.0;
 
 /// A triangle, and what lies beyond its sides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patch {
     pub vertices: [u32; 3],
-    /// The corner opposite of each side, from a vertex to the next, in the triangle beyond it, as far as the hinges are its own: of the
-    /// first sides. Of others stiffness is 0.
+    /// Of each side, from a vertex to the next, whose hinge is its own: the corner opposite in the triangle beyond it. These sides come
+    /// first; of the others stiffness is 0.
     pub beyond: [u32; 3],
     /// At rest `[m²]`.
     pub area: f64,
@@ -46,7 +49,7 @@ pub(crate) struct Patch {
     pub lengths: [f64; 3],
 }
 
-/// Of a triangle, beyond which another bends with it.
+/// A side of a triangle to which its hinge belongs.
 #[derive(Clone, Copy)]
 struct Side {
     /// From where it runs to the next corner.
@@ -86,7 +89,7 @@ pub(crate) struct Elements {
 
 impl Elements {
     pub fn new(mesh: &Mesh, sheet: &Sheet, cut: &Cut, parameters: &Parameters) -> Self {
-        let Parameters { fabric, bending, courant, integrator, span, .. } = parameters;
+        let Parameters { fabric, bending, courant, integrator, estimate, .. } = parameters;
         // In even steps each hinge once.
         let alone = *bending == Bending::Hinges || *integrator != Integrator::Asynchronous;
         let x = mesh.vertices();
@@ -107,7 +110,7 @@ impl Elements {
                 folds.push(Fold { vertices, stiffness, sine: sine(vertices, &left) });
                 continue;
             }
-            // The triangle that has fewer; seen from that at the right the edge runs the other way.
+            // It belongs to the triangle that has fewer. Seen from that at the right the edge runs the other way.
             let [left, right] = hinge.triangles.map(|t| t as usize);
             if sides[left].len() <= sides[right].len() {
                 sides[left].push(Side { begin: a, beyond: d, stiffness });
@@ -129,7 +132,7 @@ impl Elements {
                 patch.sines[k] = sine(patch.hinge(k), &left);
             }
         }
-        let mut spans = spans::longest(&patches, &folds, x, sheet, fabric, *span);
+        let mut spans = spans::estimated(&patches, &folds, x, sheet, fabric, *estimate);
         spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
         let (mut first, mut around) = (vec![0; x.len() + 1], vec![0; 3 * patches.len()]);
@@ -154,17 +157,19 @@ impl Elements {
         &self.around[self.first[v] as usize..self.first[v + 1] as usize]
     }
 
-    /// The shortest span `[s]`.
-    pub fn shortest(&self) -> f64 {
-        self.spans.iter().copied().fold(f64::INFINITY, f64::min)
+    /// The span of an element from now on, that had such a one and is so many times stiffer than at rest now `[s]`. It never grows again
+    /// (`spans.rs`).
+    #[inline(always)]
+    pub fn shortened(&self, element: usize, span: f64, stiffening: f64) -> f64 {
+        let rest = self.spans[element];
+        let fits = !self.adapts || stiffening * span <= LEAST * rest;
+        if fits { span } else { span.min(rest / stiffening.min(SHORTEST)) }
     }
 
-    /// What an element waits from now on, that waited so long and is so many times stiffer than at rest now `[s]`: a shorter time as soon
-    /// as it is stretched further than ever, and so hardly ever another one.
-    #[inline(always)]
-    pub fn shortened(&self, element: usize, usual: f64, stiffening: f64) -> f64 {
-        let rest = self.spans[element];
-        if self.adapts && stiffening * usual > rest { usual.min(rest / stiffening.min(EARLIEST)) } else { usual }
+    /// Of an element with vertices at such places: how many times stiffer than at rest it is, at most. Hinges are always 1.
+    pub fn stiffening(&self, element: usize, x: impl Fn(u32) -> V3) -> f64 {
+        let of = |patch: &Patch| self.law.stiffening(self.law.strain(&patch.steps_of(&patch.vertices.map(x))));
+        self.patches.get(element).map_or(1.0, of)
     }
 
     /// Of stretch, shear and bending, with vertices at `x` `[J]`.
@@ -182,7 +187,7 @@ fn bent([a, b, c, d]: &[V3; 4], stiffness: f64, sine: f64) -> f64 {
 }
 
 impl Patch {
-    /// Its hinges are at its first sides.
+    /// With corners turned so that sides whose hinges are its own come first.
     fn new(triangle: &partita_elastic::Triangle, sides: &[Side]) -> Self {
         let bends = |k: usize| sides.iter().find(|side| side.begin == triangle.vertices[k % 3]);
         let first = (0..3).find(|&k| bends(k).is_some() && bends(k + 2).is_none()).unwrap_or(0);

@@ -4,7 +4,7 @@
 //!
 //! | paper           | here                                            | unit |
 //! |-----------------|-------------------------------------------------|------|
-//! | `t_e`, `Δt_e`   | `next`, `span` of an element's clock            | s    |
+//! | `t_e`, `Δt_e`   | `next`, `usual` of an element's clock           | s    |
 //! | `t_j`           | `time` of a vertex, from which it flies freely  | s    |
 //! | `α`             | `courant`                                       | -    |
 //! | `ε_c`, `ε_n`    | `strain` of an edge, and `next` event's         | -    |
@@ -21,14 +21,14 @@
 //! - Vertices can be read, loaded, attached, pinned; points within triangles and wind are implicit cloth's alone.
 //! - A step of the simulator may be as long as a frame: elements take theirs within it, and end at different times before its end. What is
 //!   read is where vertices would be at the end, flying on, which changes nothing.
-//! - Cost goes with stiffness: a span is less than the time in which a wave crosses half an element. Soft cloth with a [`Limit`] behaves like
+//! - Cost goes with stiffness: a span is a quarter of 2/ω of an element's fastest mode. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
-//! - Viscosity costs: with τ of damping, spans are shorter than 1/(τ ω²), below that of waves, 2/ω, as soon as τ ω is more than some.
+//! - Viscosity costs: with τ of damping a span is at most 2 α/(τ ω²), which is shorter than 2 α/ω where τ ω > 1.
 //!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre twenty times slower;
 //!   [`Fabric::undamped`], or some 0.1 ms, is what suits here.
 //! - Differs from the paper: a hinge pushes all of its four vertices, with the events of one of its triangles, which keeps momenta; spans
-//!   go by modes in place of waves ([`Span`]); and what is at its limits is held back with all that moves it, not with its own events
+//!   go by modes in place of waves ([`Estimate`]); and what is at its limits is held back with all that moves it, not with its own events
 //!   alone.
 
 mod advance;
@@ -65,7 +65,7 @@ use partita_simulator::{
 
 use elements::Elements;
 use meet::Owners;
-pub use parameters::{Bending, Integrator, Limit, Parameters, Span};
+pub use parameters::{Bending, Estimate, Integrator, Limit, Parameters};
 use state::{Clock, Node, State};
 use step::Work;
 
@@ -100,7 +100,7 @@ pub struct Counts {
     pub events: u64,
     /// Edges that were held back by [`Limit`], each in an event.
     pub limited: u64,
-    /// Events after which an element's next came earlier than usual.
+    /// Events after which [`Limit`] made an element's next come earlier than usual.
     pub early: u64,
     /// Pairs of features that might meet in an interval, summed over all intervals, and of these, pairs that were culled.
     pub found: usize,
@@ -196,8 +196,7 @@ impl AviCloth {
         self.state.nodes.iter_mut().zip(&places).for_each(|(node, x)| node.x = x.add_scalar(0.0));
         self.holds.take_hold(&places)?;
         Arc::make_mut(&mut self.surfaces[0]).vertices = positions.to_vec();
-        self.set_strains();
-        self.identity = OnceLock::new();
+        self.set_clocks();
         Ok(self)
     }
 
@@ -211,8 +210,8 @@ impl AviCloth {
         Ok(self)
     }
 
-    /// Gives each element its span, in place of the estimate and however far it is stretched `[s]`: triangles in order of the mesh, then hinges where these have
-    /// clocks ([`Bending::Hinges`]).
+    /// Gives each element its span `[s]`, in place of the estimate, and not shortened by stretch: triangles in order of the mesh, then hinges
+    /// where these have clocks ([`Bending::Hinges`]).
     ///
     /// # Errors
     /// There are more or fewer than elements, one is not above 0 and finite, or there was a step.
@@ -237,23 +236,17 @@ impl AviCloth {
         self.set_clocks();
     }
 
-    /// What viscosity goes on from.
-    fn set_strains(&mut self) {
-        let nodes = &self.state.nodes;
-        let viscous = self.elements.damping.iter().any(|tau| *tau > 0.0);
-        self.state.strains = if viscous { self.elements.strains(|v| nodes[v as usize].x) } else { vec![] };
-    }
-
     /// All begin together.
     fn set_clocks(&mut self) {
-        self.state.clocks.clear();
-        self.state.clocks.extend(self.elements.spans.iter().map(|&span| Clock {
-            next: self.state.time + span,
-            span,
-            usual: span,
-            taut: false,
-        }));
-        self.set_strains();
+        let (elements, nodes, time) = (&self.elements, &self.state.nodes, self.state.time);
+        let clock = |(element, &span): (usize, &f64)| {
+            let usual = elements.shortened(element, span, elements.stiffening(element, |v| nodes[v as usize].x));
+            Clock { next: time + usual, span: usual, usual, taut: false }
+        };
+        self.state.clocks = elements.spans.iter().enumerate().map(clock).collect();
+        // What viscosity goes on from.
+        let viscous = elements.damping.iter().any(|tau| *tau > 0.0);
+        self.state.strains = if viscous { elements.strains(|v| nodes[v as usize].x) } else { vec![] };
         self.identity = OnceLock::new();
     }
 
@@ -358,7 +351,7 @@ impl AviCloth {
         self.strains().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Strains of the sides of each triangle, those within the sheet twice [-].
+    /// Strains of the sides of each triangle, in any order, those within the sheet twice [-].
     pub fn strains(&self) -> impl Iterator<Item = f64> {
         let x = self.positions();
         self.elements.patches.iter().flat_map(move |patch| {
@@ -370,7 +363,7 @@ impl AviCloth {
     fn of(&self) -> Identity {
         *self.identity.get_or_init(|| {
             let mesh = (self.mesh.positions(), self.mesh.triangles(), &self.cut);
-            let handles = (&self.table, &self.guides, &self.elements.spans);
+            let handles = (&self.table, &self.guides, &self.elements.spans, self.elements.adapts);
             Identity::new(&self.table, &(&self.parameters, mesh, &self.holds, handles))
         })
     }

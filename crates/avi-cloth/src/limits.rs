@@ -11,13 +11,10 @@
 
 use std::collections::VecDeque;
 
-use crate::{
-    Limit,
-    elements::{EARLIEST, Elements},
-    flight::Flights,
-    queue::Event,
-    state::Clock,
-};
+use crate::{Limit, elements::Elements, flight::Flights, queue::Event, state::Clock};
+
+/// How many times earlier than usual an event may come.
+const EARLIEST: f64 = 16.0;
 
 /// Triangles that are held back with an event, at most.
 const MOST: u32 = 128;
@@ -35,7 +32,7 @@ pub(crate) struct Tension {
 
 /// What came of an event.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct Restrained {
     /// Until the element's next `[s]`.
     pub span: f64,
     /// Sides that were held back.
@@ -63,9 +60,9 @@ impl Tension {
         limit: &Limit,
         clocks: &mut [Clock],
         flights: &mut Flights<'_>,
-    ) -> Held {
+    ) -> Restrained {
         let (element, time) = (event.element as usize, event.time);
-        let mut held = Held { span: clocks[element].usual, sides: 0 };
+        let mut held = Restrained { span: clocks[element].usual, sides: 0 };
         let moved = if let Some(patch) = elements.patches.get(element) {
             let taut = patch.is_taut(limit, held.span, flights);
             if taut != clocks[element].taut {
@@ -136,6 +133,28 @@ impl Tension {
     }
 }
 
+impl Limit {
+    /// Whether a side is neither too long nor growing too fast, by more than some: of its vector d the square `[m²]`, Δt d·ḋ `[m²]`, and
+    /// its length at rest `[m]`.
+    #[inline(always)]
+    fn lets_be(&self, square: f64, growth: f64, length: f64) -> bool {
+        let at_most = |strain: f64| (1.0 + strain) * length;
+        if square > at_most(self.strain + SLACK).powi(2) {
+            return false;
+        }
+        if square > at_most(self.next).powi(2) {
+            return !is_beyond(square, growth, SLACK * length);
+        }
+        !is_beyond(square, square + growth, at_most(self.next + SLACK))
+    }
+}
+
+/// Whether d·y/|d| is more than so much, of |d|² and d·y: without a root, which is most of what limits would cost.
+#[inline(always)]
+fn is_beyond(square: f64, product: f64, most: f64) -> bool {
+    product > 0.0 && product * product > most * most * square
+}
+
 impl crate::elements::Patch {
     /// Strain of a side, and its rate `[1/s]`.
     #[inline(always)]
@@ -150,8 +169,11 @@ impl crate::elements::Patch {
     #[inline(always)]
     fn is_taut(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> bool {
         (0..3).any(|side| {
-            let [strain, rate] = self.strain(side, flights);
-            strain.max(strain + span * rate) > limit.next
+            let [i, j] = [self.vertices[side], self.vertices[(side + 1) % 3]].map(|v| &flights.nodes[v as usize]);
+            let apart = j.x - i.x;
+            let (square, growth) = (apart.norm_squared(), span * apart.dot(&(j.v - i.v)));
+            let longest = (1.0 + limit.next) * self.lengths[side];
+            square > longest * longest || is_beyond(square, square + growth, longest)
         })
     }
 
@@ -168,15 +190,16 @@ impl crate::elements::Patch {
     pub fn hold_side(&self, side: usize, limit: &Limit, span: f64, flights: &mut Flights<'_>) -> bool {
         let [i, j] = [side, (side + 1) % 3].map(|k| self.vertices[k] as usize);
         let length = self.lengths[side];
-        let [strain, rate] = self.strain(side, flights);
         let [from, to] = [flights.nodes[i], flights.nodes[j]];
         let mobility = from.w + to.w;
+        let apart = to.x - from.x;
+        if mobility == 0.0 || limit.lets_be(apart.norm_squared(), span * apart.dot(&(to.v - from.v)), length) {
+            return false;
+        }
+        let [strain, rate] = self.strain(side, flights);
         // No faster than to where it may be; what is there already is not pulled back, which would give energy.
         let too_fast = rate - ((limit.next - strain) / span).max(0.0);
         let too_long = strain - limit.strain;
-        if mobility == 0.0 || (span * too_fast).max(too_long) <= SLACK {
-            return false;
-        }
         let n = (to.x - from.x).normalize();
         if too_fast > 0.0 {
             let impulse = too_fast * length / mobility * n;

@@ -1,10 +1,10 @@
 //! Asynchronous collisions in three stages (\[TPS08\] section 4).
 //!
-//! | stage                                                                         | here                  |
-//! |-------------------------------------------------------------------------------|-----------------------|
-//! | pairs that may meet within the interval, and which of these would, going on   | [`Meetings::find`]    |
-//! | with each event, impulses that keep its pairs apart until the next            | [`Meetings::settle`]  |
-//! | what was missed, from where all was to where all would be                     | [`Contacts::resolve`] |
+//! | stage                                                                       | here                            |
+//! |-----------------------------------------------------------------------------|---------------------------------|
+//! | pairs that may meet within the interval, and which of these would, going on | [`Meetings::find`]              |
+//! | with each event, impulses that keep its pairs apart until the next          | [`Meetings::settle`]            |
+//! | what was missed, from where all was to where all would be                   | [`Contacts::resolve_deflected`] |
 //!
 //! Different from the paper, whose lists hold pairs of triangles: pairs are of a vertex and a triangle or of two edges, each in the lists
 //! of one triangle on either side, so that nothing is looked at nine or six times. And stopping impulses are found going on from an event,

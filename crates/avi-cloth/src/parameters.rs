@@ -35,15 +35,17 @@ pub enum Bending {
     Hinges,
 }
 
-/// What elements wait from event to event, times α ([`Parameters::courant`]). Stretched further than ever before, an element waits shorter
-/// from then on, in proportion to how much stiffer it became.
+/// What spans are told from, the times that elements wait from event to event; they take α of it ([`Parameters::courant`]). A triangle that
+/// is stretched further than ever before has shorter spans from then on: as many times shorter as it is stiffer there than at rest, at most
+/// 16 times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Span {
-    /// 2/ω of the element's fastest mode, with the masses that its vertices have for it: two to three times as long as [`Span::Wave`], and
-    /// stable up to α = 1 where all clocks agree.
+pub enum Estimate {
+    /// 2/ω of the element's fastest mode, with the masses that its vertices have for it; with viscosity, what is stable with that. Stable up
+    /// to α = 1 where all clocks agree, and some two and a half times [`Estimate::Wave`].
     #[default]
     Mode,
-    /// h √(ρ/(λ + 2 μ)) with the radius h of the triangle's inscribed circle (\[TPS08\] equation 3), where that is shorter.
+    /// Of triangles h √(ρ/(λ + 2 μ)), with the radius h of the inscribed circle (\[TPS08\] equation 3), where [`Estimate::Mode`] is not
+    /// shorter still; of hinges by themselves [`Estimate::Mode`].
     Wave,
 }
 
@@ -75,9 +77,9 @@ pub struct Parameters {
     pub integrator: Integrator,
     /// Default [`Bending::Triangles`].
     pub bending: Bending,
-    /// Default [`Span::Mode`].
-    pub span: Span,
-    /// α, of [`Parameters::span`]: above 0 `[-]`. Up to 1 is stable where clocks agree, but asynchronous ones beat: without viscosity and
+    /// Default [`Estimate::Mode`].
+    pub estimate: Estimate,
+    /// α, of [`Parameters::estimate`]: above 0 `[-]`. Up to 1 is stable where clocks agree, but asynchronous ones beat: without viscosity and
     /// limits, cloth that folds and snaps gains a fifth of the energy of its fall in a minute at 0.8, some hundredths at 0.5, and less than
     /// one at 0.25. Default 0.25.
     pub courant: f64,
@@ -101,7 +103,7 @@ impl Default for Parameters {
             fabric: Fabric::default(),
             integrator: Integrator::default(),
             bending: Bending::default(),
-            span: Span::default(),
+            estimate: Estimate::default(),
             courant: 0.25,
             limit: Some(Limit::default()),
             gravity: [0.0, -9.81, 0.0],
@@ -161,9 +163,9 @@ impl AviCloth {
         self.set_elements(|p| p.bending = bending)
     }
 
-    /// See [`Parameters::span`]. Clocks begin anew.
-    pub fn span(self, span: Span) -> Self {
-        self.set_elements(|p| p.span = span)
+    /// See [`Parameters::estimate`]. Clocks begin anew.
+    pub fn estimate(self, estimate: Estimate) -> Self {
+        self.set_elements(|p| p.estimate = estimate)
     }
 
     /// See [`Parameters::courant`] `[-]`. Clocks begin anew.

@@ -1,53 +1,59 @@
 //! How long an element may wait from event to event.
 //!
 //! Linear about the shape at rest, with the stiffness K_e of each element, events are stable where all clocks agree if Δt² Σ K_e <= 4 M.
-//! Let vertices share out their masses among the elements around them, M = Σ M_e: then Δt_e² K_e <= 4 M_e, each element by itself, is
-//! enough (B. M. Irons, G. Treharne: A bound theorem in eigenvalues, 1971), and gives Σ Δt_e² K_e <= 4 M where spans differ, which is what
-//! events need but for beats of their clocks, for which α leaves room. So Δt_e = α 2/ω_e of the element's fastest mode.
+//! Let vertices share out their masses among the elements around them, M = Σ M_e: then Δt² K_e <= 4 M_e, each element by itself, is
+//! enough (B. M. Irons, G. Treharne: A bound theorem in eigenvalues and its practical applications. Proc. 3rd Conf. on Matrix Methods in
+//! Structural Mechanics, 1971). With spans that differ it gives Σ Δt_e² K_e <= 4 M, which is no proof for clocks that beat, but what
+//! experiment bears out as far as α leaves some room ([`crate::Parameters::courant`]). So Δt_e = α 2/ω_e of the element's fastest mode.
 //!
-//! Shares are free. In proportion to the roots of how elements resist the vertex the mean span is the longest (0.953 ms on `avi-table1`'s
-//! mesh; 0.903 in proportion to resistance, 0.668 to areas), and what is fine borrows from the coarse beside it. The radius of the inscribed
-//! circle in \[TPS08\]'s equation 3 is a safe guess of the same: 0.386 ms there.
+//! Shares are free. In proportion to the roots of how elements resist the vertex, the mean span on `avi-table1`'s mesh was 0.95 ms; 0.90 in
+//! proportion to resistance, 0.67 to areas. What is fine borrows from the coarse beside it. By waves (\[TPS08\] equation 3) it is 0.39 ms.
 //!
 //! An element resists along few directions: K = Σ r r^T over three rows r of its membrane, and one of each hinge. Hence ω² is the largest
 //! eigenvalue of the small matrix of r·M⁻¹ s over its rows.
 //!
 //! Viscosity τ acts by the mean strain rate of the span before (`event.rs`): for a mode, with a = ω² Δt²,
 //! z² - (2 - a - a τ/Δt) z + 1 - a τ/Δt = 0, which does not grow as long as ω² (Δt² + 2 τ Δt) <= 4.
+//!
+//! A triangle that is stretched is stiffer: by 3.3 of ω² at one and a half times its length. Letting its span go up and down with that is not
+//! variational and damps or drives: `avi-table1`'s cloth, which hangs by corners, lost 18 % of its fall's energy in 4 s, or gained as much.
+//! So spans only ever become shorter, and are constant where cloth has been before. They do in proportion to stiffness, which is what
+//! viscosity asks for and more than 1/ω: with its root that cloth gained 0.7 % at α = 0.6, thus 0.1 %, of a tenth to a fifth more
+//! events. That folding stiffens hinges is left to α.
 
 use nalgebra::{Matrix3, Matrix6, Vector3};
 use partita_elastic::{Density, Fabric, Sheet};
 
 use crate::{
-    Span,
+    Estimate,
     elements::{Fold, Patch},
 };
 
 type V3 = Vector3<f64>;
 
 /// How an element resists: K = Σ r r^T.
-struct Stiff {
-    /// Some may be there again, without anything in rows.
+struct Stiffness {
+    /// What is not needed repeats one, with rows of zeros.
     vertices: [u32; 6],
     /// Three of the membrane, then of hinges `[√(N/m)]`.
     rows: [[V3; 6]; 6],
 }
 
-/// Of patches, then of folds, for α = 1 `[s]`.
-pub(crate) fn longest(
+/// Spans of patches, then of folds, for α = 1 `[s]`.
+pub(crate) fn estimated(
     patches: &[Patch],
     folds: &[Fold],
     x: &[V3],
     sheet: &Sheet,
     fabric: &Fabric,
-    span: Span,
+    estimate: Estimate,
 ) -> Vec<f64> {
-    let roots = roots(&sheet.density);
-    let of_patches = patches.iter().map(|patch| Stiff::of_patch(patch, &roots, x));
-    let all: Vec<Stiff> = of_patches.chain(folds.iter().map(|fold| Stiff::of_fold(fold, x))).collect();
+    let root = root_of_moduli(&sheet.density);
+    let of_patches = patches.iter().map(|patch| Stiffness::of_patch(patch, &root, x));
+    let all: Vec<Stiffness> = of_patches.chain(folds.iter().map(|fold| Stiffness::of_fold(fold, x))).collect();
     let mut resisted = vec![0.0; x.len()];
     for stiff in &all {
-        stiff.vertices.iter().zip(stiff.resistance()).for_each(|(&v, root)| resisted[v as usize] += root);
+        stiff.vertices.iter().zip(stiff.resistance()).for_each(|(&v, own)| resisted[v as usize] += own);
     }
     let damping = [fabric.damping, fabric.bend_damping];
     let mut times: Vec<f64> = all
@@ -55,10 +61,10 @@ pub(crate) fn longest(
         .map(|stiff| {
             let (vertices, own) = (stiff.vertices.map(|v| v as usize), stiff.resistance());
             let inverse = |k: usize| resisted[vertices[k]] / (own[k] * sheet.masses[vertices[k]]);
-            stiff.longest(&std::array::from_fn(|k| if own[k] > 0.0 { inverse(k) } else { 0.0 }), damping)
+            stiff.stable_span(&std::array::from_fn(|k| if own[k] > 0.0 { inverse(k) } else { 0.0 }), damping)
         })
         .collect();
-    if span == Span::Wave {
+    if estimate == Estimate::Wave {
         times
             .iter_mut()
             .zip(patches)
@@ -74,15 +80,15 @@ fn wave_time(patch: &Patch, law: &Density, fabric: &Fabric) -> f64 {
     radius * (fabric.density / moduli[(0, 0)].max(moduli[(1, 1)])).sqrt()
 }
 
-/// The root of the membrane's moduli.
-fn roots(law: &Density) -> Matrix3<f64> {
+/// What squared gives the membrane's moduli.
+fn root_of_moduli(law: &Density) -> Matrix3<f64> {
     let eigen = law.moduli().symmetric_eigen();
     let values = eigen.eigenvalues.map(|value| value.max(0.0).sqrt());
     eigen.eigenvectors * Matrix3::from_diagonal(&values) * eigen.eigenvectors.transpose()
 }
 
-impl Stiff {
-    fn of_patch(patch: &Patch, roots: &Matrix3<f64>, x: &[V3]) -> Self {
+impl Stiffness {
+    fn of_patch(patch: &Patch, root: &Matrix3<f64>, x: &[V3]) -> Self {
         let ([a, b, c], [d, e, f]) = (patch.vertices, patch.beyond);
         let mut stiff = Self { vertices: [a, b, c, d, e, f], rows: Default::default() };
         let at = patch.vertices.map(|v| x[v as usize]);
@@ -96,7 +102,7 @@ impl Stiff {
         for k in 0..3 {
             let strains = [by_u[k] * u, by_v[k] * v, by_v[k] * u + by_u[k] * v];
             for row in 0..3 {
-                let sum: V3 = (0..3).map(|strain| roots[(row, strain)] * strains[strain]).sum();
+                let sum: V3 = (0..3).map(|strain| root[(row, strain)] * strains[strain]).sum();
                 stiff.rows[row][k] = patch.area.sqrt() * sum;
             }
         }
@@ -125,8 +131,8 @@ impl Stiff {
         std::array::from_fn(|k| self.rows.iter().map(|row| row[k].norm_squared()).sum::<f64>().sqrt())
     }
 
-    /// The longest stable span, with shares of masses `[1/kg]` and viscosity of membrane and bending `[s]`.
-    fn longest(&self, inverse_masses: &[f64; 6], [stretch, bend]: [f64; 2]) -> f64 {
+    /// A span that is stable, without viscosity the longest, with shares of masses `[1/kg]` and viscosity of membrane and bending `[s]`.
+    fn stable_span(&self, inverse_masses: &[f64; 6], [stretch, bend]: [f64; 2]) -> f64 {
         // The fastest ω², rows weighted.
         let fastest = |weights: [f64; 2]| {
             let weight = |row: usize| weights[row / 3].sqrt();
@@ -139,9 +145,13 @@ impl Stiff {
         if stretch == 0.0 && bend == 0.0 {
             return 2.0 / fastest([1.0, 1.0]).sqrt();
         }
-        // Each as if it were alone, then as far as they are not; with Δt² + 2 τ Δt as weights, which shrink no slower than Δt.
+        // Membrane and bending as if they were alone give a bound from above; with both, weighted by Δt² + 2 τ Δt, which shrinks with Δt or
+        // faster, as much less as brings ω² to 4.
         let alone = |weights, tau| damped(2.0 / fastest(weights).sqrt(), tau);
         let time: f64 = alone([1.0, 0.0], stretch).min(alone([0.0, 1.0], bend));
+        if time.is_infinite() {
+            return time;
+        }
         let both = fastest([stretch, bend].map(|tau| time * (time + 2.0 * tau)));
         time * (4.0 / both).min(1.0)
     }

@@ -37,7 +37,7 @@ pub(crate) struct Work {
     pub begin: Vec<V3>,
     pub end: Vec<V3>,
     /// From where they would have come to the end straight `[m]`.
-    pub origins: Vec<V3>,
+    pub straight_begins: Vec<V3>,
     pub before: Vec<V3>,
     /// None where nothing can be met; also where that has changed.
     pub contacts: Option<Contacts>,
@@ -70,7 +70,8 @@ impl AviCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
-        let longest = LONGEST * self.elements.shortest();
+        let shortest = self.state.clocks.iter().map(|clock| clock.usual).fold(f64::INFINITY, f64::min);
+        let longest = LONGEST * shortest;
         if dt > longest {
             let expected =
                 format!("at most {longest}, {LONGEST:e} of the shortest spans (coarser mesh, softer, less damped)");

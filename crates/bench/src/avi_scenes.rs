@@ -5,7 +5,7 @@
 use std::{f64::consts::FRAC_PI_2, sync::Arc, time::Instant};
 
 use partita::{
-    avi_cloth::{self, AviCloth, Limit, Span},
+    avi_cloth::{self, AviCloth, Estimate, Limit},
     implicit_cloth::{self, Fabric, ImplicitCloth, Membrane},
     simulator::{
         Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Motion, Simulator, StepReport, Surface,
@@ -117,7 +117,7 @@ pub enum Method {
     /// See [`Method::ForwardEuler`].
     SymplecticEuler(f64),
     /// With α [-].
-    Avi(Span, f64),
+    Avi(Estimate, f64),
 }
 
 impl Method {
@@ -127,8 +127,8 @@ impl Method {
             Self::Midpoint(step) => format!("semi-implicit midpoint, {step:.3e} s"),
             Self::ForwardEuler(step) => format!("forward Euler, {step:.3e} s"),
             Self::SymplecticEuler(step) => format!("symplectic Euler, {step:.3e} s"),
-            Self::Avi(Span::Wave, courant) => format!("AVI, {courant:.3} of waves' spans"),
-            Self::Avi(Span::Mode, courant) => format!("AVI, {courant:.3} of modes' spans"),
+            Self::Avi(Estimate::Wave, courant) => format!("AVI, {courant:.3} of waves' spans"),
+            Self::Avi(Estimate::Mode, courant) => format!("AVI, {courant:.3} of modes' spans"),
         }
     }
 
@@ -139,7 +139,7 @@ impl Method {
             Self::Midpoint(step) => Self::Midpoint(factor * step),
             Self::ForwardEuler(step) => Self::ForwardEuler(factor * step),
             Self::SymplecticEuler(step) => Self::SymplecticEuler(factor * step),
-            Self::Avi(span, courant) => Self::Avi(span, factor * courant),
+            Self::Avi(estimate, courant) => Self::Avi(estimate, factor * courant),
         }
     }
 }
@@ -152,13 +152,13 @@ pub struct Ran {
     pub contact: f64,
     /// Events, or triangles times steps.
     pub events: u64,
-    /// Mean and shortest span of elements, or the step `[s]`.
+    /// Mean span of elements, and their shortest where none is stretched; or the step `[s]`.
     pub spans: [f64; 2],
     /// Gained since the start, by frame, of the fall's energy [-].
     pub energies: Vec<f64>,
     /// Mean over edges and frames of what is positive, and largest [-].
     pub strains: [f64; 2],
-    /// Whether it was given up.
+    /// Whether it was given up for what [`Until`] says.
     pub failed: bool,
 }
 
@@ -174,6 +174,7 @@ const CONTACT: [&str; 3] = ["find contacts", "contact", "contact rounds"];
 /// For how long a run goes on, and what it is given up for.
 #[derive(Clone, Copy)]
 pub struct Until {
+    /// `[s]`
     pub seconds: f64,
     /// Gained by more than so much of the fall's energy [-].
     pub gain: f64,
@@ -182,36 +183,37 @@ pub struct Until {
 }
 
 impl Until {
-    pub fn end(seconds: f64) -> Self {
+    /// For nothing.
+    pub fn seconds(seconds: f64) -> Self {
         Self { seconds, gain: f64::INFINITY, strain: f64::INFINITY }
     }
 }
 
-/// A run.
+/// A scene by a method, with limits where it has them.
 pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, until: Until) -> Result<Ran, Failure> {
     use avi_cloth::Integrator::{Asynchronous, ForwardEuler, SymplecticEuler};
     use implicit_cloth::Integrator::{Linearised, SemiImplicit};
-    let twin = |integrator| explicit(scene, integrator, (Span::Mode, 1.0), limit, until);
+    let twin = |integrator| explicit(scene, integrator, (Estimate::Mode, 1.0), limit, until);
     match method {
         Method::BackwardEuler(step) => implicit(scene, Linearised, step, until),
         Method::Midpoint(step) => implicit(scene, SemiImplicit { damping: 0.1 }, step, until),
         Method::ForwardEuler(step) => twin(ForwardEuler { step }),
         Method::SymplecticEuler(step) => twin(SymplecticEuler { step }),
-        Method::Avi(span, courant) => explicit(scene, Asynchronous, (span, courant), limit, until),
+        Method::Avi(estimate, courant) => explicit(scene, Asynchronous, (estimate, courant), limit, until),
     }
 }
 
 fn explicit(
     scene: &Scene,
     integrator: avi_cloth::Integrator,
-    (span, courant): (Span, f64),
+    (estimate, courant): (Estimate, f64),
     limit: Option<Limit>,
     until: Until,
 ) -> Result<Ran, Failure> {
     let parameters = avi_cloth::Parameters {
         fabric: scene.fabric,
         integrator,
-        span,
+        estimate,
         courant,
         limit,
         self_contact: false,
@@ -220,12 +222,10 @@ fn explicit(
     let mut cloth = AviCloth::with_parameters("cloth", scene.mesh.clone(), parameters)?;
     cloth.pin(&scene.pinned)?;
     cloth.follow(scene.guides()?)?;
-    let spans = cloth.spans();
-    let shortest = spans.iter().copied().fold(f64::INFINITY, f64::min);
-    // As often as events come.
-    let mean = spans.len() as f64 / spans.iter().map(|span| span.recip()).sum::<f64>();
+    let shortest = cloth.spans().iter().copied().fold(f64::INFINITY, f64::min);
     let spans = match integrator {
-        avi_cloth::Integrator::Asynchronous => [mean, shortest],
+        // The mean is that of events, below.
+        avi_cloth::Integrator::Asynchronous => [f64::NAN, shortest],
         avi_cloth::Integrator::SymplecticEuler { step } | avi_cloth::Integrator::ForwardEuler { step } => [step; 2],
     };
     let mut ran = Ran { spans, ..Ran::default() };
@@ -238,6 +238,7 @@ fn explicit(
         }
         [sum[0] / (3 * triangles) as f64, sum[1]]
     })?;
+    ran.spans[0] = triangles as f64 * cloth.time() / ran.events as f64;
     Ok(ran)
 }
 

@@ -7,13 +7,13 @@ use crate::{ContactError, Contacts, Kind, Nearest, Pair, Path, Shape, Step};
 type V3 = Vector3<f64>;
 
 impl Contacts {
-    pub(crate) fn check(&self, step: &Step<'_>, origins: &[V3], end: &[V3]) -> Result<(), ContactError> {
+    pub(crate) fn check(&self, step: &Step<'_>, straight_begins: &[V3], end: &[V3]) -> Result<(), ContactError> {
         let n = self.features.vertices();
         let count = |thing, count, expected, of| {
             if count == expected { Ok(()) } else { Err(ContactError::Count { thing, count, expected, of }) }
         };
         count("positions at the begin", step.begin.len(), n, "vertices")?;
-        count("origins", origins.len(), n, "vertices")?;
+        count("begins of straight ways", straight_begins.len(), n, "vertices")?;
         count("positions at the end", end.len(), n, "vertices")?;
         count("inverse masses", step.inverse_masses.len(), n, "vertices")?;
         count("paths", step.paths.len(), self.obstacles.len(), "obstacles")?;
@@ -26,7 +26,7 @@ impl Contacts {
             let far = x.iter().copied().find(|c| !(-1e9..=1e9).contains(c));
             number(far.is_none(), thing, far.unwrap_or(0.0), "within 1e9 m")
         };
-        for (when, positions) in [("begin", step.begin), ("origin", origins), ("end", end)] {
+        for (when, positions) in [("begin", step.begin), ("begin of its straight way", straight_begins), ("end", end)] {
             for (k, x) in positions.iter().enumerate() {
                 near(x, &|| format!("vertex {k} at the {when}"))?;
             }

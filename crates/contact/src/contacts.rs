@@ -111,8 +111,10 @@ impl Parts {
 pub(crate) struct Work {
     /// Of all vertices, obstacles' after the cloth's `[m]`.
     pub x: Vec<V3>,
-    /// From where the cloth's vertices would have come straight `[m]`.
-    pub origins: Vec<V3>,
+    /// From where the cloth's vertices would have come straight ([`Contacts::resolve_deflected`]) `[m]`.
+    pub straight_begins: Vec<V3>,
+    /// How far the begin was from there `[m]`.
+    pub bent: Vec<V3>,
     /// Way over the interval `[m]`.
     pub u: Vec<V3>,
     /// Inverse masses of the cloth's vertices `[1/kg]`.
@@ -240,26 +242,27 @@ impl Contacts {
     /// Names what is not finite, out of range, of the wrong length or at one place without crossing, or says that there are
     /// too many pairs. `end` and `state` are then as they were; impulses and reactions are lost.
     pub fn resolve(&mut self, state: &mut State, step: &Step<'_>, end: &mut [V3]) -> Result<Report, ContactError> {
-        self.resolve_bent(state, step, step.begin, end)
+        self.resolve_deflected(state, step, step.begin, end)
     }
 
-    /// The same of vertices on whose way there were impulses: `origins` is from where they would have come to the end straight, with the
-    /// velocities that they have there, and is what angular momentum is measured by `[m]`.
+    /// As [`Contacts::resolve`], for vertices that got other impulses on their way: `straight_begins` are from where they would have come
+    /// straight to `end` with the velocities v that they have there, `end` - dt v `[m]`. About these impulses between cloth and cloth have
+    /// no torque, which keeps angular momentum as it is in the end, but where cloth has to move as one or crosses itself.
     ///
     /// # Errors
     /// As [`Contacts::resolve`].
-    pub fn resolve_bent(
+    pub fn resolve_deflected(
         &mut self,
         state: &mut State,
         step: &Step<'_>,
-        origins: &[V3],
+        straight_begins: &[V3],
         end: &mut [V3],
     ) -> Result<Report, ContactError> {
-        self.check(step, origins, end)?;
+        self.check(step, straight_begins, end)?;
         state.check(self)?;
         let mut report = Report::default();
         let n = self.features.vertices();
-        self.start(step, origins, end);
+        self.start(step, straight_begins, end);
         let intervals = self.intervals(step, end);
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
@@ -323,7 +326,8 @@ impl Contacts {
         for k in 0..self.features.vertices() {
             work.velocities[k] = work.u[k] / dt;
             work.x[k] += work.u[k];
-            work.origins[k] += work.u[k];
+            // By as much of the way as the vertex has: at the end both ways are one.
+            work.straight_begins[k] += work.u[k] + share * work.bent[k];
         }
         Ok(true)
     }
@@ -335,12 +339,14 @@ impl Contacts {
     }
 
     /// Takes over where a step begins and would end.
-    pub(crate) fn start(&mut self, step: &Step<'_>, origins: &[V3], end: &[V3]) {
+    pub(crate) fn start(&mut self, step: &Step<'_>, straight_begins: &[V3], end: &[V3]) {
         let work = &mut self.work;
         work.x.clear();
         work.x.extend_from_slice(step.begin);
-        work.origins.clear();
-        work.origins.extend_from_slice(origins);
+        work.straight_begins.clear();
+        work.straight_begins.extend_from_slice(straight_begins);
+        work.bent.clear();
+        work.bent.extend(step.begin.iter().zip(straight_begins).map(|(begin, straight)| begin - straight));
         work.w.clear();
         work.w.extend_from_slice(step.inverse_masses);
         work.velocities.clear();

@@ -4,7 +4,9 @@
 //! than at the begin, and friction acts across it; yet ways are straight over the whole step, so angular momentum is that
 //! of the begin, and contacts add Σ (Σ c x) x j to it. After the sweeps that is taken out again by turning each group of
 //! vertices that contacts join: u -= ω x r, I ω = torque. No motion of the group with that angular momentum has less
-//! energy. Where there were impulses on the way ([`Contacts::resolve_bent`]), begins are where straight ways to the end come from. Pins take torque themselves, so contacts with them are left as they are.
+//! energy. Pins take torque themselves, so contacts with them are left as they are. Where there were other impulses on the way, the begin is
+//! that of the straight way with the velocity of the end ([`Contacts::resolve_deflected`]): an impulse j adds w j to the velocity and
+//! dt w j to the way, hence (x - dt v) x j to the angular momentum, with x and v at the end.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -54,7 +56,7 @@ impl Contacts {
             if contact.obstacle.is_some() || of.iter().any(|&v| work.w[v as usize] == 0.0) {
                 continue;
             }
-            let arm: V3 = (0..4).map(|k| contact.weights[k] * work.origins[of[k] as usize]).sum();
+            let arm: V3 = (0..4).map(|k| contact.weights[k] * work.straight_begins[of[k] as usize]).sum();
             let torque = arm.cross(&(contact.push * contact.n + contact.drag));
             if torque == contact.cancelled {
                 continue;
@@ -77,12 +79,12 @@ impl Contacts {
             group.torque += torque;
             if work.w[v] > 0.0 {
                 group.mass += 1.0 / work.w[v];
-                group.moment += work.origins[v] / work.w[v];
+                group.moment += work.straight_begins[v] / work.w[v];
             }
         }
         for v in (0..cloth).filter(|&v| work.w[v] > 0.0) {
             let group = &mut work.groups[top(&work.above, v as u32) as usize];
-            group.inertia += inertia(1.0 / work.w[v], &(work.origins[v] - group.moment / group.mass));
+            group.inertia += inertia(1.0 / work.w[v], &(work.straight_begins[v] - group.moment / group.mass));
         }
         for group in work.groups.iter_mut().filter(|group| group.torque != V3::zeros()) {
             group.turn = turn_of(group.inertia, &group.torque);
@@ -90,7 +92,7 @@ impl Contacts {
         for v in (0..cloth).filter(|&v| work.w[v] > 0.0) {
             let group = &work.groups[top(&work.above, v as u32) as usize];
             if group.turn != V3::zeros() {
-                let way = group.turn.cross(&(work.origins[v] - group.moment / group.mass));
+                let way = group.turn.cross(&(work.straight_begins[v] - group.moment / group.mass));
                 work.u[v] -= way;
                 work.turned[v] -= way / work.w[v];
             }

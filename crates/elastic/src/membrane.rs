@@ -112,10 +112,14 @@ impl Density {
         }
     }
 
-    /// How many times stiffer than at rest it is with such a strain, at most, and at least 1: with the largest squared stretch q of any
-    /// direction, q + ½ (q - 1) of [`Membrane::StVenantKirchhoff`], whose stress adds to what its strain's gradient makes; of
-    /// [`Membrane::BaraffWitkin`], with the length l of the longer of warp and weft, l² of shear, 1 - 1/l across threads, and as far as
-    /// sheared threads resist along with shear, l times their cosine and half of w_u·w_v.
+    /// About how many times stiffer than at rest it is with such a strain, at least 1. No second derivative is larger, against the largest at
+    /// rest, for Poisson's ratios from 0 to 0.5.
+    ///
+    /// With [`Membrane::StVenantKirchhoff`], q + ½ (q - 1): strain's gradient grows with the largest squared stretch q of any direction, and
+    /// its second derivative gives the stress.
+    ///
+    /// With [`Membrane::BaraffWitkin`], l² + (1 - 1/l) + l cos + ½ |w_u·w_v|, with the length l of the longer of warp and weft: of shear;
+    /// across threads; of threads with shear, by the cosine between warp and weft; and of what shear has already.
     #[inline]
     pub fn stiffening(&self, [uu, vv, uv]: [f64; 3]) -> f64 {
         match self {
@@ -310,7 +314,7 @@ mod tests {
 
     /// No strain up to twice the length makes it stiffer than told; being stretched along the stiffer of warp and weft alone, as stiff.
     #[test]
-    fn it_is_no_stiffer_than_told() {
+    fn stiffening_bounds_the_second_derivative() {
         let mut seed = 1_u64;
         let mut random = || {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

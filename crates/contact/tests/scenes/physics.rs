@@ -48,6 +48,49 @@ fn momentum_is_kept_when_sheets_collide() {
     }
 }
 
+/// Vertices that are kicked half-way meet on ways that are not those of their velocities. Told from where these would lead back to, what
+/// contacts do has no torque either, in one part of the step or in several (K11); told the begin, it has.
+#[test]
+fn angular_momentum_is_kept_where_ways_are_bent() {
+    let changed = |rounds: u32, bent: bool| {
+        let sheets = joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]);
+        let parameters = Parameters { impact_rounds: rounds, ..Parameters::default() };
+        let Cloth { mut x, mut v, inverse_masses, mut contacts, mut state, .. } =
+            Cloth::new(&sheets, parameters, vec![]);
+        for (x, v) in x.iter().zip(&mut v) {
+            *v = if x.y > 0.01 { V3::new(0.3, -4.0, 0.1) } else { V3::zeros() };
+        }
+        let spin = |x: &[V3], v: &[V3]| -> V3 {
+            (x.iter().zip(v).zip(&inverse_masses)).map(|((x, v), w)| x.cross(v) / *w).sum()
+        };
+        let (dt, mut all, mut most) = (1.0 / 480.0, Report::default(), 0.0_f64);
+        for step in 0..20 {
+            let kick = |k: usize| 0.3 * V3::new((7 * k + step) as f64, (3 * k) as f64, (5 * k) as f64).map(f64::sin);
+            let mut end: Vec<V3> =
+                (x.iter().zip(&v).enumerate()).map(|(k, (x, v))| x + dt * (v + 0.5 * kick(k))).collect();
+            v.iter_mut().enumerate().for_each(|(k, v)| *v += kick(k));
+            let before = spin(&end, &v);
+            let straight: Vec<V3> = end.iter().zip(&v).map(|(end, v)| end - dt * v).collect();
+            let told = if bent { &straight } else { &x };
+            let inputs = Step { dt, begin: &x, inverse_masses: &inverse_masses, paths: &[] };
+            let report = contacts.resolve_deflected(&mut state, &inputs, told, &mut end).unwrap();
+            v.iter_mut().zip(contacts.impulses()).zip(&inverse_masses).for_each(|((v, impulse), w)| *v += *w * impulse);
+            most = most.max((spin(&end, &v) - before).norm() / before.norm());
+            x = end;
+            all.parts += report.parts;
+            all.impacts += report.impacts;
+            all.rigid += report.rigid;
+        }
+        (most, all)
+    };
+    let (one, all) = changed(8, true);
+    assert!(one < 1e-12 && all.impacts > 100 && all.rigid == 0, "{one}, {all:?}");
+    let (several, all) = changed(1, true);
+    assert!(several < 1e-12 && all.parts > 25 && all.rigid == 0, "{several}, {all:?}");
+    let (wrong, _) = changed(8, false);
+    assert!(wrong > 1e-6, "{wrong}");
+}
+
 /// A patch on a plane with friction 0.5: tan 25° = 0.466 holds, tan 29° = 0.554 slides with g (sin - 0.5 cos) (K12).
 #[test]
 fn friction_holds_below_its_angle_and_gives_way_above() {
