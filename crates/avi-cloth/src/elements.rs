@@ -22,7 +22,7 @@ type V3 = Vector3<f64>;
 /// Beyond this, strain at rest is more than rounding: the mesh is not as the cloth is cut.
 const ROUNDING: f64 = 1e-12;
 
-/// So many times too long a span may be for what a triangle is stretched: clocks of cloth that hardly is stay as they are.
+/// So many times too long a span may be for how a triangle is stretched: where cloth hardly is, clocks stay as they are.
 const LEAST: f64 = 1.05;
 
 /// So many times shorter spans become where a triangle is stretched, at most: what explodes is not to take for ever.

@@ -25,7 +25,7 @@
 //!   stiff cloth at several times less.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping a span is at most 2 α/(τ ω²), which is shorter than 2 α/ω where τ ω > 1.
-//!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre twenty times slower;
+//!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre tens of times slower;
 //!   [`Fabric::undamped`], or some 0.1 ms, is what suits here.
 //! - Differs from the paper: a hinge pushes all of its four vertices, with the events of one of its triangles, which keeps momenta; spans
 //!   go by modes in place of waves ([`Estimate`]); and what is at its limits is held back with all that moves it, not with its own events
