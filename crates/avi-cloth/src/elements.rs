@@ -163,7 +163,7 @@ impl Elements {
     pub fn shortened(&self, element: usize, span: f64, stiffening: f64) -> f64 {
         let rest = self.spans[element];
         let fits = !self.adapts || stiffening * span <= LEAST * rest;
-        if fits { span } else { span.min(rest / stiffening.min(SHORTEST)) }
+        if fits { span } else { rest / stiffening.min(SHORTEST) }
     }
 
     /// Of an element with vertices at such places: how many times stiffer than at rest it is, at most. Hinges are always 1.

@@ -297,6 +297,34 @@ fn energy_stays_where_cloth_snaps() {
     assert!(trend.abs() < 1e-2 && most < 2e-2, "{trend}, {most}");
 }
 
+/// Between ε_n and ε_c a side does not grow, but is not pulled back either; beyond ε_c it is put back, though nothing moves; and neither moves
+/// the centre of mass.
+#[test]
+fn limits_stop_what_grows_and_put_back_what_is_too_long() {
+    let mesh = Mesh::new(&[[0.0; 3], [0.1, 0.0, 0.0], [0.0, -0.1, 0.0]], &[[0, 2, 1]]).unwrap();
+    let parameters = Parameters { limit: Some(Limit::default()), ..plain(elastic().stretch(1e-6).shear(1e-6)) };
+    let span = 1e-3;
+    let run = |strain: f64, growth: f64| {
+        let mut at = mesh.positions();
+        at[1][0] *= 1.0 + strain;
+        let speeds = [[0.0; 3], [0.1 * growth / span, 0.0, 0.0], [0.0; 3]];
+        let cloth = make(mesh.clone(), parameters.clone()).with_positions(&at).unwrap();
+        let mut cloth = cloth.with_velocities(&speeds).unwrap().with_spans(&[span]).unwrap();
+        let centre = |cloth: &AviCloth| -> V3 { cloth.positions().iter().sum::<V3>() / 3.0 };
+        let expected = centre(&cloth) + 5.0 * span * V3::from(speeds[1]) / 3.0;
+        cloth.step(5.0 * span, Inputs::NONE).unwrap();
+        assert!((centre(&cloth) - expected).norm() < 1e-12, "{strain}, {growth}");
+        cloth.stretch()
+    };
+    // It goes on to its first event before it is stopped.
+    let stopped = run(0.08, 0.005);
+    assert!((0.0845..0.0855).contains(&stopped), "{stopped}");
+    let kept = run(0.09, 0.0);
+    assert!((kept - 0.09).abs() < 1e-6, "{kept}");
+    let back = run(0.2, 0.0);
+    assert!((0.095..0.1005).contains(&back), "{back}");
+}
+
 /// A cantilever bends under its own weight as Euler's elastica does: at G = w L³/EI of 1 and 5 the tip drops by 0.1235 and 0.4959 of its
 /// length (M9). Bridson's moment, 2 sin(θ/2), is that of a plate for hinges as shallow as here.
 #[test]
