@@ -57,10 +57,10 @@ impl AviCloth {
                 let stiffening = elements.act(number, time, clocks[number].span, known, &mut flights);
                 let usual = elements.shortened(number, clocks[number].usual, stiffening);
                 clocks[number].usual = usual;
-                let mut held = Restrained { span: usual, sides: 0 };
-                if let Some(limit) = limit {
-                    held = tension.hold_back(elements, event, limit, clocks, &mut flights);
-                }
+                let held = match limit {
+                    Some(limit) => tension.hold_back(elements, event, limit, clocks, &mut flights),
+                    None => Restrained { span: usual, sides: 0 },
+                };
                 if let Some(contacts) = contacts.as_ref()
                     && meetings.concern(number)
                 {

@@ -31,7 +31,6 @@ pub(crate) struct Tension {
 }
 
 /// What came of an event.
-#[derive(Default)]
 pub(crate) struct Restrained {
     /// Until the element's next `[s]`.
     pub span: f64,

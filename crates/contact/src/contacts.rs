@@ -262,7 +262,12 @@ impl Contacts {
         state.check(self)?;
         let mut report = Report::default();
         let n = self.features.vertices();
-        self.start(step, straight_begins, end);
+        self.start(step, end);
+        let work = &mut self.work;
+        work.straight_begins.clear();
+        work.straight_begins.extend_from_slice(straight_begins);
+        work.bent.clear();
+        work.bent.extend(step.begin.iter().zip(straight_begins).map(|(begin, straight)| begin - straight));
         let intervals = self.intervals(step, end);
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
@@ -339,14 +344,10 @@ impl Contacts {
     }
 
     /// Takes over where a step begins and would end.
-    pub(crate) fn start(&mut self, step: &Step<'_>, straight_begins: &[V3], end: &[V3]) {
+    pub(crate) fn start(&mut self, step: &Step<'_>, end: &[V3]) {
         let work = &mut self.work;
         work.x.clear();
         work.x.extend_from_slice(step.begin);
-        work.straight_begins.clear();
-        work.straight_begins.extend_from_slice(straight_begins);
-        work.bent.clear();
-        work.bent.extend(step.begin.iter().zip(straight_begins).map(|(begin, straight)| begin - straight));
         work.w.clear();
         work.w.extend_from_slice(step.inverse_masses);
         work.velocities.clear();

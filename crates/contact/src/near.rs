@@ -65,7 +65,7 @@ impl Contacts {
     pub(crate) fn look_around(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<State, ContactError> {
         self.check(step, step.begin, end)?;
         state.check(self)?;
-        self.start(step, step.begin, end);
+        self.start(step, end);
         self.place(step.paths, [0.0, 1.0], step.dt);
         self.search_if_needed()?;
         let mut state = state.clone();
