@@ -8,6 +8,7 @@ use std::{cmp::Reverse, collections::BinaryHeap, hint::black_box};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 /// The crate's own, which is not public.
+#[allow(dead_code)]
 #[path = "../src/queue.rs"]
 mod queue;
 
@@ -54,15 +55,16 @@ fn by_slots(queue: &mut Queue, spans: &[f64], end: f64) -> u64 {
     let rate: f64 = spans.iter().map(|span| span.recip()).sum();
     let mut from = 0.0;
     while from < end {
-        let until = queue.start(from, end, rate);
+        let until = Queue::stretch(from, end, rate);
+        queue.start(from, until, rate);
         for (element, &time) in (0..).zip(&next) {
-            queue.push(Event { time, element });
+            queue.push(Event { time, element, place: element });
         }
-        while let Some(Event { time, element }) = queue.pop() {
+        while let Some(Event { time, element, .. }) = queue.pop(until) {
             order = mix(order, element);
             let due = time + spans[element as usize];
             next[element as usize] = due;
-            queue.push(Event { time: due, element });
+            queue.push(Event { time: due, element, place: element });
         }
         from = until;
     }

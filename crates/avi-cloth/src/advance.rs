@@ -1,23 +1,21 @@
 //! All elements up to the end of an interval, by their own clocks or all together.
 
-use std::time::Instant;
-
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
 
 use crate::{
     AviCloth, Integrator,
     flight::Flights,
-    limits::Restrained,
-    queue::Event,
+    lane::{AT_END, Lane, Rules},
+    meet::Encounters,
+    parts::Parts,
+    queue::{Event, Queue},
     state::State,
     step::{Interval, Work},
+    windows::{Outside, awake},
 };
 
 type V3 = Vector3<f64>;
-
-/// How near to the end of a step an event may come and be at it, of its span: so many spans are a step though rounding adds up.
-const AT_END: f64 = 1e-9;
 
 impl AviCloth {
     /// All elements up to the end of an interval, and what gravity turns on the way. Seconds that collisions took.
@@ -35,55 +33,54 @@ impl AviCloth {
 
     /// \[TPS08\] algorithm 1. What impulses from outside gave to the moment of the free, and seconds that collisions took.
     fn run_events(&mut self, interval: Interval) -> (V3, f64) {
-        let Self { work, elements, parameters, records, .. } = self;
-        let limit = parameters.limit.as_ref();
-        let Work { next, queue, tension, accelerations, ways, contacts, meetings, given, counts, events, .. } = work;
+        let Self { work, elements, parameters, records, mesh, .. } = self;
+        let Work { next, memory, taut, accelerations, ways, contacts, meetings, given, counts, events, parts, .. } =
+            work;
+        let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
+        let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, seconds: 0.0 };
+        let count = Parts::suitable(elements, rayon::current_num_threads());
+        if count > 1 {
+            let parts = match parts {
+                Some(parts) if parts.count() == count => parts,
+                _ => parts.insert(Parts::new(elements, mesh, count)),
+            };
+            if parts.share_out(&next.clocks, &encounters, interval.duration()) {
+                let moment = awake(count, || {
+                    parts.bring_in(next, accelerations, ways);
+                    let moment = parts.run(Outside { interval, gravity, ways, limit, records }, &mut encounters);
+                    parts.bring_home(next, ways);
+                    moment
+                });
+                let begin = events.len();
+                parts.parts.iter_mut().for_each(|part| part.memory.tell(counts, events));
+                events[begin..].sort_unstable_by_key(|(time, element)| (time.to_bits(), *element));
+                return (moment, encounters.seconds);
+            }
+        }
         let State { nodes, clocks, strains, .. } = next;
-        tension.start(elements, clocks, nodes.len());
-        let mut flights = Flights::new(nodes, parameters.gravity, accelerations, ways, interval);
-        let last = interval.step[0] + interval.step[1];
-        let mut settled = 0.0;
+        let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
+        let rules = Rules { elements, limit, last: interval.last(), records };
         let rate = clocks.iter().map(|clock| clock.usual.recip()).sum();
+        let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let mut from = interval.begin;
         while from < interval.end {
-            let until = queue.start(from, interval.end, rate);
-            for (element, clock) in (0..).zip(&*clocks) {
-                queue.push(Event { time: clock.next, element });
+            let until = Queue::stretch(from, interval.end, rate);
+            memory.queue.start(from, until, rate);
+            for element in 0..elements.spans.len() as u32 {
+                let time = lane.clocks[element as usize].next;
+                memory.queue.push(Event { time, element, place: element });
             }
-            while let Some(event) = queue.pop() {
-                let Event { time, element } = event;
-                let number = element as usize;
-                let known = strains.get_mut(number);
-                let stiffening = elements.act(number, time, clocks[number].span, known, &mut flights);
-                let usual = elements.shortened(number, clocks[number].usual, stiffening);
-                clocks[number].usual = usual;
-                let held = match limit {
-                    Some(limit) => tension.hold_back(elements, event, limit, clocks, &mut flights),
-                    None => Restrained { span: usual, sides: 0 },
-                };
-                if let Some(contacts) = contacts.as_ref()
-                    && meetings.concern(number)
-                {
-                    let start = Instant::now();
-                    meetings.settle(number, time, held.span, contacts, &mut flights, given);
-                    settled += start.elapsed().as_secs_f64();
-                }
-                let mut due = time + held.span;
-                if (due - last).abs() < AT_END * held.span {
-                    due = last;
-                }
-                (clocks[number].next, clocks[number].span) = (due, held.span);
-                queue.push(Event { time: due, element });
-                counts.events += 1;
-                counts.limited += held.sides;
-                counts.early += u64::from(held.span < usual);
-                if *records {
-                    events.push((time, element));
-                }
+            while let Some(event) = memory.queue.pop(until) {
+                let next = lane.act(event, &rules, memory, |event, span, flights| {
+                    encounters.keep_apart(event, span, flights, &[]);
+                });
+                memory.queue.push(next);
             }
             from = until;
         }
-        (flights.moment, settled)
+        let moment = lane.flights.moment();
+        memory.tell(counts, events);
+        (moment, encounters.seconds)
     }
 
     /// The synchronous twins: each triangle, hinge and vertex once in each of so many equal steps. What impulses from outside gave to the
@@ -102,7 +99,7 @@ impl AviCloth {
             let time = if done == 1.0 { interval.end } else { interval.begin + interval.duration() * done };
             if forward {
                 before.clear();
-                before.extend(flights.nodes.iter().map(|node| node.v));
+                before.extend(flights.nodes.items.iter().map(|node| node.v));
                 elements.act_all(span, strains, &mut flights);
                 // Positions go on with the velocities from before.
                 for (k, v) in before.iter().enumerate() {
@@ -123,6 +120,6 @@ impl AviCloth {
             }
             counts.events += elements.patches.len() as u64;
         }
-        flights.moment
+        flights.moment()
     }
 }

@@ -151,6 +151,49 @@ impl Elements {
         Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around }
     }
 
+    /// The same in another order: with the new number of each vertex, the old number of each new, and the old numbers of elements.
+    pub fn renumbered(&self, places: &[u32], vertices: &[u32], names: &[u32]) -> Self {
+        let place = |v: u32| places[v as usize];
+        let (of_patches, of_folds) = names.split_at(self.patches.len());
+        let patch = |&name: &u32| {
+            let patch = self.patches[name as usize];
+            Patch { vertices: patch.vertices.map(place), beyond: patch.beyond.map(place), ..patch }
+        };
+        let fold = |&name: &u32| {
+            let fold = self.folds[name as usize - self.patches.len()];
+            Fold { vertices: fold.vertices.map(place), ..fold }
+        };
+        let mut patches = vec![0; of_patches.len()];
+        (0..).zip(of_patches).for_each(|(place, &name)| patches[name as usize] = place);
+        let lists = vertices.iter().map(|&v| self.around(v));
+        let mut first = vec![0];
+        first.extend(lists.clone().scan(0, |sum, list| {
+            *sum += list.len() as u32;
+            Some(*sum)
+        }));
+        Self {
+            patches: of_patches.iter().map(patch).collect(),
+            folds: of_folds.iter().map(fold).collect(),
+            spans: names.iter().map(|&name| self.spans[name as usize]).collect(),
+            // In the old order, in which limits go through them.
+            around: lists.flatten().map(|&name| patches[name as usize]).collect(),
+            first,
+            ..*self
+        }
+    }
+
+    /// Vertices that an event of an element moves; what is not needed repeats one.
+    #[inline(always)]
+    pub fn touched(&self, element: usize) -> [u32; 6] {
+        if let Some(patch) = self.patches.get(element) {
+            let ([a, b, c], [d, e, f]) = (patch.vertices, patch.beyond);
+            [a, b, c, d, e, f]
+        } else {
+            let [a, b, c, d] = self.folds[element - self.patches.len()].vertices;
+            [a, b, c, d, a, a]
+        }
+    }
+
     /// Patches with a corner at a vertex.
     pub fn around(&self, vertex: u32) -> &[u32] {
         let v = vertex as usize;

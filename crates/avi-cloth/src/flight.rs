@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, path::cubic};
 
-use crate::{state::Node, step::Interval};
+use crate::{run::Run, state::Node, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -21,11 +21,13 @@ pub(crate) struct Way {
     /// origin `[N m s]`.
     pub taken: V3,
     pub turned: V3,
+    /// What that, taken from the free, makes of their ∫ Σ m x dt up to the end of the interval `[kg m s]`.
+    pub moment: V3,
 }
 
 impl Way {
     pub fn new(vertex: usize, states: [HandleState; 2], before: V3, guide: Option<u32>) -> Self {
-        Self { vertex, states, before, guide, taken: V3::zeros(), turned: V3::zeros() }
+        Self { vertex, states, before, guide, taken: V3::zeros(), turned: V3::zeros(), moment: V3::zeros() }
     }
 
     /// Where and how fast at a time, in a step with such a begin and duration `[s]`.
@@ -37,12 +39,12 @@ impl Way {
     }
 }
 
-/// All vertices in an interval.
+/// Vertices in an interval.
 pub(crate) struct Flights<'a> {
-    pub nodes: &'a mut [Node],
+    pub nodes: Run<'a, Node>,
     /// `[m/s²]`
     pub gravity: V3,
-    /// Of gravity and loads, where there are loads; constant over the step `[m/s²]`.
+    /// Of gravity and loads, of all vertices, where there are loads; constant over the step `[m/s²]`.
     pub accelerations: &'a [V3],
     /// Of what is held, in order of vertices.
     pub ways: &'a mut [Way],
@@ -50,7 +52,7 @@ pub(crate) struct Flights<'a> {
     pub step: [f64; 2],
     /// End of the interval `[s]`.
     pub until: f64,
-    /// What impulses from outside make of ∫ Σ m x dt of the free vertices up to the end of the interval `[kg m s]`.
+    /// What impulses of obstacles make of ∫ Σ m x dt of the free vertices up to the end of the interval `[kg m s]`.
     pub moment: V3,
 }
 
@@ -63,7 +65,31 @@ impl<'a> Flights<'a> {
         interval: Interval,
     ) -> Self {
         let (step, until) = (interval.step, interval.end);
+        ways.iter_mut().for_each(|way| way.moment = V3::zeros());
+        let nodes = Run::of(nodes);
         Self { nodes, gravity: gravity.into(), accelerations, ways, step, until, moment: V3::zeros() }
+    }
+
+    /// Vertices before one, and the rest.
+    pub fn split(self, vertex: usize) -> (Self, Self) {
+        let Self { nodes, gravity, accelerations, ways, step, until, moment } = self;
+        let (nodes, more_nodes) = nodes.split(vertex);
+        let (ways, more_ways) = ways.split_at_mut(ways.partition_point(|way| way.vertex < vertex));
+        let more =
+            Self { nodes: more_nodes, gravity, accelerations, ways: more_ways, step, until, moment: V3::zeros() };
+        (Self { nodes, gravity, accelerations, ways, step, until, moment }, more)
+    }
+
+    /// The same for a while.
+    pub fn lend(&mut self) -> Flights<'_> {
+        let Self { nodes, gravity, accelerations, ways, step, until, moment } = self;
+        let (gravity, accelerations, step, until, moment) = (*gravity, *accelerations, *step, *until, *moment);
+        Flights { nodes: nodes.lend(), gravity, accelerations, ways, step, until, moment }
+    }
+
+    /// What impulses from outside, of who holds and of obstacles, make of ∫ Σ m x dt of the free up to the end of the interval `[kg m s]`.
+    pub fn moment(&self) -> V3 {
+        self.moment + self.ways.iter().map(|way| way.moment).sum::<V3>()
     }
 
     /// Takes a vertex to a time that is not before its own. Free ones fly along the parabola, which is exact.
@@ -107,11 +133,18 @@ impl<'a> Flights<'a> {
         let (way, node) = (&mut self.ways[number], &self.nodes[k]);
         way.taken += impulse;
         way.turned += node.x.cross(&impulse);
-        self.leave(node.time, impulse);
+        way.moment -= 0.5 * (self.until - node.time).powi(2) * impulse;
     }
 
-    /// Free vertices lose an impulse to somebody outside at a time.
+    /// Free vertices lose an impulse to an obstacle at a time.
     pub fn leave(&mut self, time: f64, impulse: V3) {
         self.moment -= 0.5 * (self.until - time).powi(2) * impulse;
+    }
+
+    /// Free vertices were moved by an impulse beside one that is held, `[kg m]`, at its time.
+    #[inline(never)]
+    pub fn move_beside(&mut self, held: usize, by: V3) {
+        let Ok(number) = self.ways.binary_search_by_key(&held, |way| way.vertex) else { return };
+        self.ways[number].moment += (self.until - self.nodes[held].time) * by;
     }
 }

@@ -11,7 +11,7 @@
 //! | `Δt_c`          | `contact_interval`                              | s    |
 //!
 //! A step is cut into intervals (`step.rs`), in each of which what may meet is found (`collide.rs`) and events come in order of time
-//! (`advance.rs`, `queue.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
+//! (`advance.rs`, `queue.rs`), large cloth in several parts at once (`parts.rs`, `windows.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
 //! element's forces give over the time since its last event (`elements.rs`, `event.rs`, `fold.rs`), holds back edges that grow too long
 //! (`limits.rs`), and keeps apart what would meet before its next (`meet.rs`). Beside viscosity, limits and contacts nothing
 //! takes energy or gives it, but for what clocks that beat give ([`Parameters::courant`]). Start at [`AviCloth`], then `step.rs`.
@@ -23,6 +23,8 @@
 //!   read is where vertices would be at the end, flying on, which changes nothing.
 //! - Cost goes with stiffness: a span is a quarter of 2/ω of an element's fastest mode. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
+//! - Cloth of some thousand triangles is cut into parts, one a thread of the current rayon pool, with the same bits for any number of them.
+//!   Not where triangles are of very different sizes, or much of it is in contact: nothing would be gained.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping a span is at most 2 α/(τ ω²), which is shorter than 2 α/ω where τ ω > 1.
 //!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre tens of times slower;
@@ -39,13 +41,17 @@ mod event;
 mod flight;
 mod fold;
 mod hold;
+mod lane;
 mod limits;
 mod meet;
 mod parameters;
+mod parts;
 mod queue;
+mod run;
 mod spans;
 mod state;
 mod step;
+mod windows;
 
 use std::{
     any::Any,
@@ -241,12 +247,13 @@ impl AviCloth {
         let (elements, nodes, time) = (&self.elements, &self.state.nodes, self.state.time);
         let clock = |(element, &span): (usize, &f64)| {
             let usual = elements.shortened(element, span, elements.stiffening(element, |v| nodes[v as usize].x));
-            Clock { next: time + usual, span: usual, usual, taut: false }
+            Clock { next: time + usual, span: usual, usual, taut: false, called: false }
         };
         self.state.clocks = elements.spans.iter().enumerate().map(clock).collect();
         // What viscosity goes on from.
         let viscous = elements.damping.iter().any(|tau| *tau > 0.0);
         self.state.strains = if viscous { elements.strains(|v| nodes[v as usize].x) } else { vec![] };
+        self.work.parts = None;
         self.identity = OnceLock::new();
     }
 

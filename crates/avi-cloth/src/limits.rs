@@ -11,7 +11,14 @@
 
 use std::collections::VecDeque;
 
-use crate::{Limit, elements::Elements, flight::Flights, queue::Event, state::Clock};
+use crate::{
+    Limit,
+    elements::{Elements, Patch},
+    flight::Flights,
+    lane::Lane,
+    queue::Event,
+    state::Clock,
+};
 
 /// How many times earlier than usual an event may come.
 const EARLIEST: f64 = 16.0;
@@ -22,14 +29,6 @@ const MOST: u32 = 128;
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
 
-/// Who is taut, around each vertex, and whose turn it is.
-#[derive(Default)]
-pub(crate) struct Tension {
-    around: Vec<u32>,
-    queue: VecDeque<u32>,
-    queued: Vec<bool>,
-}
-
 /// What came of an event.
 pub(crate) struct Restrained {
     /// Until the element's next `[s]`.
@@ -38,95 +37,86 @@ pub(crate) struct Restrained {
     pub sides: u64,
 }
 
-impl Tension {
-    /// Counts who is taut.
-    pub fn start(&mut self, elements: &Elements, clocks: &[Clock], vertices: usize) {
-        self.around.clear();
-        self.around.resize(vertices, 0);
-        self.queued.clear();
-        self.queued.resize(elements.patches.len(), false);
-        for (patch, _) in elements.patches.iter().zip(clocks).filter(|(_, clock)| clock.taut) {
-            patch.vertices.iter().for_each(|&v| self.around[v as usize] += 1);
-        }
+/// Of each vertex, how many triangles around it are taut.
+pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize, taut: &mut Vec<u32>) {
+    taut.clear();
+    taut.resize(vertices, 0);
+    for (patch, _) in elements.patches.iter().zip(clocks).filter(|(_, clock)| clock.taut) {
+        patch.vertices.iter().for_each(|&v| taut[v as usize] += 1);
     }
+}
 
-    /// After an event of an element.
+impl Lane<'_> {
+    /// Limits, after an event of an element.
     #[inline(always)]
     pub fn hold_back(
         &mut self,
         elements: &Elements,
         event: Event,
         limit: &Limit,
-        clocks: &mut [Clock],
-        flights: &mut Flights<'_>,
+        called: &mut VecDeque<u32>,
     ) -> Restrained {
-        let (element, time) = (event.element as usize, event.time);
-        let mut held = Restrained { span: clocks[element].usual, sides: 0 };
-        let moved = if let Some(patch) = elements.patches.get(element) {
-            let taut = patch.is_taut(limit, held.span, flights);
-            if taut != clocks[element].taut {
-                clocks[element].taut = taut;
+        let (element, time) = (event.place as usize, event.time);
+        let clock = &mut self.clocks[element];
+        let mut held = Restrained { span: clock.usual, sides: 0 };
+        if let Some(patch) = elements.patches.get(element) {
+            let taut = patch.is_taut(limit, held.span, &self.flights);
+            if taut != clock.taut {
+                clock.taut = taut;
                 for v in patch.vertices {
-                    let around = &mut self.around[v as usize];
+                    let around = &mut self.taut[v as usize];
                     *around = if taut { *around + 1 } else { *around - 1 };
                 }
             }
             if taut {
-                held.span = patch.next_span(limit, held.span, flights);
+                held.span = patch.next_span(limit, held.span, &self.flights);
             }
-            let [a, b, c] = patch.vertices;
-            [a, b, c, patch.beyond[0], patch.beyond[1], patch.beyond[2]]
-        } else {
-            let [a, b, c, d] = elements.folds[element - elements.patches.len()].vertices;
-            [a, b, c, d, a, a]
-        };
-        if moved.iter().any(|&v| self.around[v as usize] > 0) {
-            moved.iter().for_each(|&v| self.call(elements, v, clocks));
-            held.sides = self.settle(elements, time, limit, clocks, flights);
+        }
+        let moved = elements.touched(element);
+        if moved.iter().any(|&v| self.taut[v as usize] > 0) {
+            moved.iter().for_each(|&v| self.call(elements, v, called));
+            held.sides = self.settle(elements, time, limit, called);
         }
         held
     }
 
     /// All that was called, and what that calls. How many sides were held back.
     #[inline(never)]
-    fn settle(
-        &mut self,
-        elements: &Elements,
-        time: f64,
-        limit: &Limit,
-        clocks: &[Clock],
-        flights: &mut Flights<'_>,
-    ) -> u64 {
+    fn settle(&mut self, elements: &Elements, time: f64, limit: &Limit, called: &mut VecDeque<u32>) -> u64 {
         let mut sides = 0;
         let mut visits = 0;
-        while let Some(number) = self.queue.pop_front() {
-            self.queued[number as usize] = false;
+        while let Some(number) = called.pop_front() {
+            let clock = &mut self.clocks[number as usize];
+            clock.called = false;
             visits += 1;
             if visits > MOST {
                 continue;
             }
+            let span = clock.usual;
             let patch = &elements.patches[number as usize];
-            patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
-            let span = clocks[number as usize].usual;
+            patch.vertices.iter().for_each(|&v| self.flights.reach(v as usize, time));
             for side in 0..3 {
-                if patch.hold_side(side, limit, span, flights) {
+                if patch.hold_side(side, limit, span, &mut self.flights) {
                     sides += 1;
-                    [side, (side + 1) % 3].iter().for_each(|&k| self.call(elements, patch.vertices[k], clocks));
+                    [side, (side + 1) % 3].iter().for_each(|&k| self.call(elements, patch.vertices[k], called));
                 }
             }
         }
         sides
     }
 
-    /// Queues what is taut around a vertex.
-    fn call(&mut self, elements: &Elements, vertex: u32, clocks: &[Clock]) {
-        if self.around[vertex as usize] == 0 {
+    /// Queues what is taut around a vertex. What is not in this lane is not (`parts.rs`).
+    fn call(&mut self, elements: &Elements, vertex: u32, called: &mut VecDeque<u32>) {
+        if self.taut[vertex as usize] == 0 {
             return;
         }
         for &number in elements.around(vertex) {
-            if clocks[number as usize].taut && !self.queued[number as usize] {
-                self.queued[number as usize] = true;
-                self.queue.push_back(number);
+            if let Some(clock) = self.clocks.get_mut(number as usize)
+                && clock.taut
+                && !clock.called
+            {
+                clock.called = true;
+                called.push_back(number);
             }
         }
     }
@@ -154,7 +144,7 @@ fn is_beyond(square: f64, product: f64, most: f64) -> bool {
     product > 0.0 && product * product > most * most * square
 }
 
-impl crate::elements::Patch {
+impl Patch {
     /// Strain of a side, and its rate `[1/s]`.
     #[inline(always)]
     fn strain(&self, side: usize, flights: &Flights<'_>) -> [f64; 2] {
@@ -211,8 +201,8 @@ impl crate::elements::Patch {
             flights.nodes[j].x -= to.w * back;
             // Beside what is held all of the cloth is moved by it.
             if from.w == 0.0 || to.w == 0.0 {
-                let sign = if from.w == 0.0 { -1.0 } else { 1.0 };
-                flights.moment += sign * (flights.until - to.time) * back;
+                let (held, by) = if from.w == 0.0 { (i, -back) } else { (j, back) };
+                flights.move_beside(held, by);
             }
         }
         true

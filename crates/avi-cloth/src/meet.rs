@@ -10,7 +10,7 @@
 //! of one triangle on either side, so that nothing is looked at nine or six times. And stopping impulses are found going on from an event,
 //! in place of going back to before it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
@@ -18,7 +18,7 @@ use partita_contact::{Contacts, Kind, Pair};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::{flight::Flights, step::Interval};
+use crate::{flight::Flights, queue::Event, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -67,6 +67,8 @@ pub(crate) struct Meetings {
     first: Vec<u32>,
     listed: Vec<u32>,
     entries: Vec<[u32; 2]>,
+    /// Vertices that are not of obstacles.
+    cloth: u32,
     /// Its begin and duration `[s]`.
     begin: f64,
     duration: f64,
@@ -81,6 +83,7 @@ impl Meetings {
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
     pub fn find(&mut self, contacts: &Contacts, owners: &Owners, interval: Interval, culling: bool) -> [usize; 2] {
         (self.begin, self.duration) = (interval.begin, interval.duration());
+        self.cloth = owners.vertices.len() as u32;
         let triangles = owners.triangles.len();
         let found = contacts.due_pairs();
         self.pairs.clear();
@@ -107,8 +110,15 @@ impl Meetings {
 
     /// Whether an element has pairs to look after.
     #[inline(always)]
-    pub fn concern(&self, element: usize) -> bool {
+    pub fn concern(&self, element: u32) -> bool {
+        let element = element as usize;
         element + 1 < self.first.len() && self.first[element] < self.first[element + 1]
+    }
+
+    /// The pairs that an element has to look after.
+    fn pairs_of(&self, element: u32) -> &[u32] {
+        let element = element as usize;
+        &self.listed[self.first[element] as usize..self.first[element + 1] as usize]
     }
 
     /// How many pairs got impulses.
@@ -117,26 +127,30 @@ impl Meetings {
     }
 
     /// Keeps the pairs of an element apart for a span from an event on `[s]`, others brought to its time first. What obstacles get is
-    /// added to `given`, with the numbers of their vertices, where these are then, and the time.
-    pub fn settle(
+    /// added to `given`, with the numbers of their vertices, where these are then, and the time. `places`: where vertices are in `flights`,
+    /// if not in the order of their numbers.
+    fn settle(
         &mut self,
-        element: usize,
-        time: f64,
+        event: Event,
         span: f64,
         contacts: &Contacts,
         flights: &mut Flights<'_>,
+        places: &[u32],
         given: &mut Vec<Given>,
     ) {
-        let cloth = flights.nodes.len();
+        let Event { time, element, .. } = event;
+        let cloth = self.cloth as usize;
+        let place = |k: usize| places.get(k).map_or(k, |&place| place as usize);
         let (at, way) = contacts.vertices();
         let (begin, duration) = (self.begin, self.duration);
-        for &number in &self.listed[self.first[element] as usize..self.first[element + 1] as usize] {
+        for at_list in self.first[element as usize]..self.first[element as usize + 1] {
+            let number = self.listed[at_list as usize];
             let pair = &self.pairs[number as usize];
             let mut states = [(V3::zeros(), V3::zeros(), 0.0); 4];
             for (state, k) in states.iter_mut().zip(pair.vertices.map(|v| v as usize)) {
                 *state = if k < cloth {
-                    flights.reach(k, time);
-                    let node = &flights.nodes[k];
+                    flights.reach(place(k), time);
+                    let node = &flights.nodes[place(k)];
                     (node.x, node.v, node.w)
                 } else {
                     (at[k] + (time - begin) / duration * way[k], way[k] / duration, 0.0)
@@ -148,13 +162,50 @@ impl Meetings {
             let ends = pair.vertices.into_iter().zip(x).zip(impulses);
             for ((k, at), impulse) in ends.filter(|(_, impulse)| *impulse != V3::zeros()) {
                 if (k as usize) < cloth {
-                    flights.push(k as usize, impulse);
+                    flights.push(place(k as usize), impulse);
                 } else {
                     let Some([obstacle, vertex]) = contacts.owner_of(k) else { continue };
                     given.push(Given { obstacle, vertex, time, at, impulse });
                     flights.leave(time, impulse);
                 }
             }
+        }
+    }
+}
+
+/// Who meets in an interval, and what comes of it.
+pub(crate) struct Encounters<'a> {
+    /// None where nothing can be met.
+    pub contacts: Option<&'a Contacts>,
+    pub meetings: &'a mut Meetings,
+    pub given: &'a mut Vec<Given>,
+    /// That it took.
+    pub seconds: f64,
+}
+
+impl Encounters<'_> {
+    /// Whether an element has pairs to look after.
+    #[inline(always)]
+    pub fn concern(&self, element: u32) -> bool {
+        self.contacts.is_some() && self.meetings.concern(element)
+    }
+
+    /// Vertices of the cloth in an element's pairs.
+    pub fn vertices(&self, element: u32) -> impl Iterator<Item = u32> {
+        let pairs = if self.concern(element) { self.meetings.pairs_of(element) } else { &[] };
+        let cloth = self.meetings.cloth;
+        pairs.iter().flat_map(|&pair| self.meetings.pairs[pair as usize].vertices).filter(move |&v| v < cloth)
+    }
+
+    /// Keeps the pairs of an event's element apart for a span `[s]`.
+    #[inline(always)]
+    pub fn keep_apart(&mut self, event: Event, span: f64, flights: &mut Flights<'_>, places: &[u32]) {
+        if let Some(contacts) = self.contacts
+            && self.meetings.concern(event.element)
+        {
+            let start = Instant::now();
+            self.meetings.settle(event, span, contacts, flights, places, self.given);
+            self.seconds += start.elapsed().as_secs_f64();
         }
     }
 }

@@ -11,11 +11,13 @@ pub(crate) struct Event {
     /// `[s]`
     pub time: f64,
     pub element: u32,
+    /// The element's number where cloth is cut into parts; else the same.
+    pub place: u32,
 }
 
 impl Event {
     /// Floats from 0 up are in the order of their bits.
-    fn key(&self) -> (u64, u32) {
+    pub fn key(&self) -> (u64, u32) {
         (self.time.to_bits(), self.element)
     }
 }
@@ -42,21 +44,28 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Begins a stretch, without events, of which there will be so many in a second, that ends at `end` or before. When that is `[s]`.
-    pub fn start(&mut self, begin: f64, end: f64, rate: f64) -> f64 {
+    /// When a stretch ends that ends at `end` or before, with so many events in a second `[s]`.
+    pub fn stretch(begin: f64, end: f64, rate: f64) -> f64 {
+        let until = begin + EVENTS / rate * SLOTS as f64;
+        // Where rounding would let it not get on, all of it is one stretch.
+        if until > begin { end.min(until) } else { end }
+    }
+
+    /// Begins a stretch, without events, of which there will be so many in a second.
+    pub fn start(&mut self, begin: f64, end: f64, rate: f64) {
         let width = EVENTS / rate;
         self.slots.iter_mut().for_each(Vec::clear);
-        let count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64);
-        self.count = count as usize + 1;
+        // What rounding puts beyond the last is in the last.
+        self.count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64) as usize + 1;
         if self.slots.len() < self.count {
             self.slots.resize_with(self.count, Vec::new);
         }
-        let until = begin + width * count;
-        // Where rounding would let it not get on, all of it is one stretch.
-        self.end = if until > begin { end.min(until) } else { end };
-        (self.begin, self.width) = (begin, width);
+        (self.begin, self.end, self.width) = (begin, end, width);
         (self.slot, self.taken) = (0, 0);
-        self.end
+    }
+
+    fn slot_of(&self, time: f64) -> usize {
+        (((time - self.begin) / self.width) as usize).min(self.count - 1)
     }
 
     /// Takes an event, if it is in the stretch.
@@ -64,7 +73,7 @@ impl Queue {
         if event.time > self.end {
             return;
         }
-        let at = (((event.time - self.begin) / self.width) as usize).min(self.count - 1);
+        let at = self.slot_of(event.time);
         if at > self.slot || self.taken == 0 {
             self.slots[at].push(event);
             return;
@@ -75,10 +84,11 @@ impl Queue {
         due.insert(place, event);
     }
 
-    /// The next event, if there is one in the stretch.
-    pub fn pop(&mut self) -> Option<Event> {
+    /// The next event, if it is not after a time of the stretch. Until that has passed nothing may be pushed that is before it.
+    #[inline(always)]
+    pub fn pop(&mut self, until: f64) -> Option<Event> {
         while self.taken == self.slots[self.slot].len() {
-            if self.slot + 1 == self.count {
+            if self.slot == self.slot_of(until) {
                 return None;
             }
             self.slots[self.slot].clear();
@@ -88,7 +98,18 @@ impl Queue {
         if self.taken == 0 {
             due.sort_unstable_by_key(Event::key);
         }
+        let event = due[self.taken];
+        if event.time > until {
+            return None;
+        }
         self.taken += 1;
-        Some(due[self.taken - 1])
+        Some(event)
+    }
+
+    /// The events up to a time, in any order.
+    pub fn due(&self, until: f64) -> impl Iterator<Item = &Event> {
+        let now = self.slots[self.slot][self.taken..].iter();
+        let later = self.slots[self.slot..=self.slot_of(until)].iter().skip(1).flatten();
+        now.chain(later).filter(move |event| event.time <= until)
     }
 }

@@ -51,6 +51,9 @@ pub(crate) struct Clock {
     pub usual: f64,
     /// Whether it was at its limits with its last event.
     pub taut: bool,
+    /// Whether limits are to look at it. No state: false after each event.
+    #[serde(skip)]
+    pub called: bool,
 }
 
 /// Of an element with its last event.

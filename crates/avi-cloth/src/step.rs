@@ -10,9 +10,9 @@ use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepR
 use crate::{
     AviCloth, Counts, Integrator, Limit, Parameters,
     flight::Way,
-    limits::Tension,
+    lane::Memory,
     meet::{Given, Meetings},
-    queue::Queue,
+    parts::Parts,
     state::State,
 };
 
@@ -25,8 +25,10 @@ const LONGEST: f64 = 1e6;
 #[derive(Default)]
 pub(crate) struct Work {
     pub next: State,
-    pub queue: Queue,
-    pub tension: Tension,
+    pub memory: Memory,
+    pub taut: Vec<u32>,
+    /// None where there are too few elements, or elements have changed.
+    pub parts: Option<Parts>,
     /// Of vertices: loads `[N]`; what these and gravity make, empty where there are none `[m/s²]`; and 0 for what is held `[1/kg]`.
     pub loads: Vec<V3>,
     pub accelerations: Vec<V3>,
@@ -63,6 +65,11 @@ pub(crate) struct Interval {
 impl Interval {
     pub fn duration(&self) -> f64 {
         self.end - self.begin
+    }
+
+    /// When the step ends `[s]`.
+    pub fn last(&self) -> f64 {
+        self.step[0] + self.step[1]
     }
 }
 

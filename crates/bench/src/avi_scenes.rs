@@ -43,7 +43,12 @@ impl Scene {
     /// A square, pinned at two corners, is let go level. The paper does not tell its size: with 1.6 m the Courant estimate for α = 1 is the
     /// paper's mean span, 0.37 ms.
     pub fn swing(quick: bool) -> Result<Self, Failure> {
-        let (side, triangles) = (1.6, if quick { 500 } else { 5016 });
+        Self::sheet(if quick { 500 } else { 5016 })
+    }
+
+    /// The same of so many triangles.
+    pub fn sheet(triangles: u32) -> Result<Self, Failure> {
+        let side = 1.6;
         let mesh = Mesh::unstructured([side; 2], triangles, |_| 1.0)?;
         let corners = [0.0, side]
             .map(|x| (0..mesh.vertices().len() as u32).find(|&v| mesh.positions()[v as usize] == [x, 0.0, 0.0]));
@@ -69,6 +74,32 @@ impl Scene {
         let Fabric { stretch, shear, .. } = self.fabric;
         let fabric = Fabric { stretch: stretch.map(|k| factor * k), shear: factor * shear, ..self.fabric };
         Self { mesh: self.mesh.clone(), pinned: self.pinned.clone(), fabric, ..*self }
+    }
+
+    /// Asynchronous cloth.
+    pub fn cloth(&self, courant: f64, limit: Option<Limit>) -> Result<AviCloth, Failure> {
+        self.explicit(avi_cloth::Integrator::Asynchronous, (Estimate::Mode, courant), limit)
+    }
+
+    fn explicit(
+        &self,
+        integrator: avi_cloth::Integrator,
+        (estimate, courant): (Estimate, f64),
+        limit: Option<Limit>,
+    ) -> Result<AviCloth, Failure> {
+        let parameters = avi_cloth::Parameters {
+            fabric: self.fabric,
+            integrator,
+            estimate,
+            courant,
+            limit,
+            self_contact: false,
+            ..avi_cloth::Parameters::default()
+        };
+        let mut cloth = AviCloth::with_parameters("cloth", self.mesh.clone(), parameters)?;
+        cloth.pin(&self.pinned)?;
+        cloth.follow(self.guides()?)?;
+        Ok(cloth)
     }
 
     /// Whether triangles are of very different sizes.
@@ -206,22 +237,11 @@ pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, until: Until) ->
 fn explicit(
     scene: &Scene,
     integrator: avi_cloth::Integrator,
-    (estimate, courant): (Estimate, f64),
+    estimate: (Estimate, f64),
     limit: Option<Limit>,
     until: Until,
 ) -> Result<Ran, Failure> {
-    let parameters = avi_cloth::Parameters {
-        fabric: scene.fabric,
-        integrator,
-        estimate,
-        courant,
-        limit,
-        self_contact: false,
-        ..avi_cloth::Parameters::default()
-    };
-    let mut cloth = AviCloth::with_parameters("cloth", scene.mesh.clone(), parameters)?;
-    cloth.pin(&scene.pinned)?;
-    cloth.follow(scene.guides()?)?;
+    let mut cloth = scene.explicit(integrator, estimate, limit)?;
     let shortest = cloth.spans().iter().copied().fold(f64::INFINITY, f64::min);
     let spans = match integrator {
         // The mean is that of events, below.

@@ -11,6 +11,7 @@
 //! | `ibds-gpu`  | the same on a device, by the number of particles; with `--features ibds-cloth-gpu` |
 //! | `avi-table1` | seconds of a sheet that swings, by asynchronous cloth and synchronous methods |
 //! | `avi-table2` | the same of a graded dome that falls on the floor |
+//! | `avi-threads` | events of asynchronous cloth on two threads over one |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `report`    | what it costs to record a run, over the run itself |
@@ -23,6 +24,7 @@
 
 mod avi_scenes;
 mod avi_tables;
+mod avi_threads;
 mod contact;
 mod crates;
 mod ibds_figure4;
@@ -81,6 +83,7 @@ const BENCHES: &[(&str, &str, Bench)] = &[
     ("swing", "milliseconds of a window in which a sheet swings", swing::bench),
     ("avi-table1", "seconds of a sheet that swings, by asynchronous cloth and others", avi_tables::table1),
     ("avi-table2", "seconds of a graded dome that falls, by asynchronous cloth and others", avi_tables::table2),
+    ("avi-threads", "events of asynchronous cloth on two threads over one", avi_threads::threads),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     #[cfg(feature = "ibds-cloth-gpu")]

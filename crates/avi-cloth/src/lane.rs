@@ -1,0 +1,127 @@
+//! What a thread has of the cloth, and what an event does there.
+
+use std::collections::VecDeque;
+
+use crate::{
+    Counts, Limit,
+    elements::Elements,
+    flight::Flights,
+    limits::{Restrained, count_taut},
+    queue::{Event, Queue},
+    run::{OfElements, Run},
+    state::{Clock, Strains},
+};
+
+/// How near to the end of a step an event may come and be at it, of its span: so many spans are a step though rounding adds up.
+pub(crate) const AT_END: f64 = 1e-9;
+
+/// Vertices that nobody else has at the time, and elements that touch no others.
+pub(crate) struct Lane<'a> {
+    pub flights: Flights<'a>,
+    pub clocks: OfElements<'a, Clock>,
+    /// Of none where there is no viscosity.
+    pub strains: OfElements<'a, Strains>,
+    /// How many triangles around a vertex are taut.
+    pub taut: Run<'a, u32>,
+}
+
+/// What is the same for all.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    pub elements: &'a Elements,
+    pub limit: Option<&'a Limit>,
+    /// When the step ends `[s]`.
+    pub last: f64,
+    /// Whether events are written down.
+    pub records: bool,
+}
+
+/// What a thread works with and writes down.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub queue: Queue,
+    /// Triangles that limits are to look at.
+    pub called: VecDeque<u32>,
+    /// Events; edges that were held back; events after which the next came early.
+    pub events: u64,
+    pub limited: u64,
+    pub early: u64,
+    pub records: Vec<(f64, u32)>,
+}
+
+impl Memory {
+    /// Adds what was written down, in any order, and forgets it.
+    pub fn tell(&mut self, counts: &mut Counts, records: &mut Vec<(f64, u32)>) {
+        counts.events += std::mem::take(&mut self.events);
+        counts.limited += std::mem::take(&mut self.limited);
+        counts.early += std::mem::take(&mut self.early);
+        records.append(&mut self.records);
+    }
+}
+
+impl<'a> Lane<'a> {
+    /// Of everything.
+    pub fn new(
+        elements: &Elements,
+        flights: Flights<'a>,
+        clocks: &'a mut [Clock],
+        strains: &'a mut [Strains],
+        taut: &'a mut Vec<u32>,
+    ) -> Self {
+        count_taut(elements, clocks, flights.nodes.items.len(), taut);
+        let patches = elements.patches.len();
+        let (clocks, strains) = (OfElements::of(clocks, patches), OfElements::of(strains, patches));
+        Self { flights, clocks, strains, taut: Run::of(taut) }
+    }
+
+    /// What has numbers before those of a vertex, a patch and a fold, and the rest.
+    pub fn split(self, [vertex, patch, fold]: [usize; 3]) -> (Self, Self) {
+        let (flights, more_flights) = self.flights.split(vertex);
+        let (clocks, more_clocks) = self.clocks.split([patch, fold]);
+        let (strains, more_strains) = self.strains.split([patch, fold]);
+        let (taut, more_taut) = self.taut.split(vertex);
+        let more = Self { flights: more_flights, clocks: more_clocks, strains: more_strains, taut: more_taut };
+        (Self { flights, clocks, strains, taut }, more)
+    }
+
+    /// The same for a while.
+    pub fn lend(&mut self) -> Lane<'_> {
+        let Self { flights, clocks, strains, taut } = self;
+        Lane { flights: flights.lend(), clocks: clocks.lend(), strains: strains.lend(), taut: taut.lend() }
+    }
+
+    /// An event, and what meets keep apart for a span after it. The element's next.
+    #[inline(always)]
+    pub fn act(
+        &mut self,
+        event: Event,
+        rules: &Rules<'_>,
+        memory: &mut Memory,
+        keep_apart: impl FnOnce(Event, f64, &mut Flights<'_>),
+    ) -> Event {
+        let (time, element) = (event.time, event.place as usize);
+        let Clock { span, usual, .. } = self.clocks[element];
+        let known = self.strains.get_mut(element);
+        let stiffening = rules.elements.act(element, time, span, known, &mut self.flights);
+        let usual = rules.elements.shortened(element, usual, stiffening);
+        self.clocks[element].usual = usual;
+        let held = match rules.limit {
+            Some(limit) => self.hold_back(rules.elements, event, limit, &mut memory.called),
+            None => Restrained { span: usual, sides: 0 },
+        };
+        keep_apart(event, held.span, &mut self.flights);
+        let mut due = time + held.span;
+        if (due - rules.last).abs() < AT_END * held.span {
+            due = rules.last;
+        }
+        let clock = &mut self.clocks[element];
+        (clock.next, clock.span) = (due, held.span);
+        memory.events += 1;
+        memory.limited += held.sides;
+        memory.early += u64::from(held.span < usual);
+        if rules.records {
+            memory.records.push((time, event.element));
+        }
+        Event { time: due, ..event }
+    }
+}

@@ -1,0 +1,156 @@
+//! Cloth cut into parts, a thread each.
+//!
+//! A part has vertices and the elements that touch no others; what is left, across borders, is of no part. Elements and vertices are
+//! numbered anew here, part by part, so that lists can be split among threads; what is of no part comes last among elements. How parts
+//! advance at the same time, in the same order as if they did not, is in `windows.rs`.
+
+use nalgebra::Vector3;
+use partita_mesh::Mesh;
+
+use crate::{
+    elements::Elements,
+    flight::Way,
+    state::{Clock, Node, State, Strains},
+    windows::{Bar, Part},
+};
+
+type V3 = Vector3<f64>;
+
+/// So many elements a part has at least: below, more is lost by waiting for each other than won.
+const LEAST: usize = 1000;
+
+/// Cloth in parts, with copies of its state for an interval.
+pub(crate) struct Parts {
+    pub elements: Elements,
+    /// Of each part, and of what is of none, where its vertices, patches and folds begin; folds are counted after patches.
+    pub begins: Vec<[usize; 3]>,
+    /// The cloth's number of each vertex here, and the other way.
+    vertices: Vec<u32>,
+    pub places: Vec<u32>,
+    /// The cloth's number of each element here, and its part; beyond the last, none.
+    pub names: Vec<u32>,
+    pub homes: Vec<u32>,
+    pub nodes: Vec<Node>,
+    pub clocks: Vec<Clock>,
+    pub strains: Vec<Strains>,
+    pub accelerations: Vec<V3>,
+    pub taut: Vec<u32>,
+    pub bars: Vec<Bar>,
+    pub parents: Vec<u32>,
+    /// And one for what is of none.
+    pub parts: Vec<Part>,
+}
+
+impl Parts {
+    /// So many parts suit such cloth and so many threads.
+    pub fn suitable(elements: &Elements, threads: usize) -> usize {
+        threads.min(elements.spans.len() / LEAST).max(1)
+    }
+
+    pub fn new(elements: &Elements, mesh: &Mesh, count: usize) -> Self {
+        let x = mesh.vertices();
+        let mut work = vec![0.0; x.len()];
+        for (number, span) in elements.spans.iter().enumerate() {
+            elements.touched(number).iter().for_each(|&v| work[v as usize] += span.recip());
+        }
+        let mut vertices: Vec<u32> = (0..x.len() as u32).collect();
+        let mut firsts = vec![];
+        cut(&mut vertices, 0, count, &work, x, &mut firsts);
+        let mut part_of = vec![0; x.len()];
+        for (k, &first) in firsts.iter().enumerate() {
+            let end = firsts.get(k + 1).copied().unwrap_or(x.len());
+            vertices[first..end].sort_unstable();
+            vertices[first..end].iter().for_each(|&v| part_of[v as usize] = k as u32);
+        }
+        let mut places = vec![0; x.len()];
+        (0..).zip(&vertices).for_each(|(place, &v)| places[v as usize] = place);
+
+        let home = |&element: &u32| {
+            let of = elements.touched(element as usize).map(|v| part_of[v as usize]);
+            if of.iter().all(|part| *part == of[0]) { of[0] } else { count as u32 }
+        };
+        let (patches, all) = (elements.patches.len() as u32, elements.spans.len() as u32);
+        let mut names: Vec<u32> = (0..all).collect();
+        names[..patches as usize].sort_by_key(home);
+        names[patches as usize..].sort_by_key(home);
+        let homes: Vec<u32> = names.iter().map(home).collect();
+        let begin = |k: usize| {
+            let before = |homes: &[u32]| homes.partition_point(|home| *home < k as u32);
+            let (of_patches, of_folds) = homes.split_at(patches as usize);
+            let vertex = firsts.get(k).copied().unwrap_or(x.len());
+            [vertex, before(of_patches), patches as usize + before(of_folds)]
+        };
+        Self {
+            begins: (0..=count).map(begin).collect(),
+            elements: elements.renumbered(&places, &vertices, &names),
+            vertices,
+            places,
+            names,
+            homes,
+            nodes: vec![],
+            clocks: vec![],
+            strains: vec![],
+            accelerations: vec![],
+            taut: vec![],
+            bars: vec![],
+            parents: vec![],
+            parts: (0..=count).map(|_| Part::default()).collect(),
+        }
+    }
+
+    /// How many.
+    pub fn count(&self) -> usize {
+        self.parts.len() - 1
+    }
+
+    /// Copies what an interval begins with, and numbers ways as here.
+    pub fn bring_in(&mut self, state: &State, accelerations: &[V3], ways: &mut [Way]) {
+        refill(&mut self.nodes, &self.vertices, &state.nodes);
+        refill(&mut self.clocks, &self.names, &state.clocks);
+        refill(&mut self.strains, &self.names, &state.strains);
+        refill(&mut self.accelerations, &self.vertices, accelerations);
+        ways.iter_mut().for_each(|way| way.vertex = self.places[way.vertex] as usize);
+        ways.sort_unstable_by_key(|way| way.vertex);
+    }
+
+    /// Copies what an interval ends with, and numbers ways as they were.
+    pub fn bring_home(&self, state: &mut State, ways: &mut [Way]) {
+        self.vertices.iter().zip(&self.nodes).for_each(|(&v, node)| state.nodes[v as usize] = *node);
+        self.names.iter().zip(&self.clocks).for_each(|(&k, clock)| state.clocks[k as usize] = *clock);
+        self.names.iter().zip(&self.strains).for_each(|(&k, strains)| state.strains[k as usize] = *strains);
+        ways.iter_mut().for_each(|way| way.vertex = self.vertices[way.vertex] as usize);
+        ways.sort_unstable_by_key(|way| way.vertex);
+    }
+}
+
+/// A list in another order, or none of an empty one.
+fn refill<T: Copy>(list: &mut Vec<T>, order: &[u32], from: &[T]) {
+    list.clear();
+    if !from.is_empty() {
+        list.extend(order.iter().map(|&k| from[k as usize]));
+    }
+}
+
+/// Sorts vertices into so many parts of about the same work, by cutting across the longest extent. Where each begins is added to `firsts`.
+fn cut(vertices: &mut [u32], first: usize, count: usize, work: &[f64], x: &[V3], firsts: &mut Vec<usize>) {
+    if count == 1 {
+        firsts.push(first);
+        return;
+    }
+    let places = || vertices.iter().map(|&v| x[v as usize]);
+    let extent = places().fold(V3::repeat(f64::NEG_INFINITY), |a, b| a.sup(&b))
+        - places().fold(V3::repeat(f64::INFINITY), |a, b| a.inf(&b));
+    let axis = extent.imax();
+    vertices.sort_unstable_by(|&a, &b| x[a as usize][axis].total_cmp(&x[b as usize][axis]).then(a.cmp(&b)));
+    let left = count / 2;
+    let share = vertices.iter().map(|&v| work[v as usize]).sum::<f64>() * left as f64 / count as f64;
+    let mut sum = 0.0;
+    let within = vertices.iter().take_while(|&&v| {
+        sum += work[v as usize];
+        sum <= share
+    });
+    let at = within.count();
+    let (one, other) = vertices.split_at_mut(at);
+    cut(one, first, left, work, x, firsts);
+    cut(other, first + at, count - left, work, x, firsts);
+}

@@ -1,0 +1,300 @@
+//! Events of several parts of cloth at the same time, with the same bits as one after the other.
+//!
+//! An event reads and changes its element's vertices, and what depends on order is the order of events at each vertex. So a window of time
+//! is taken in two rounds:
+//!
+//! 1. Each part by itself does its events in order of time, but for those that would touch a *barred* vertex: that is put off, and bars its
+//!    own vertices from its time on. At first vertices are barred from when an element of no part is due there.
+//! 2. Then one thread does what was put off and what is of no part, in order of time.
+//!
+//! An event of the first round has no vertex at which an earlier one is left for the second, so each vertex has its events in order.
+//!
+//! Limits let an event move more than its own vertices: whatever is taut and hangs together with them. So vertices of triangles that are
+//! taut, or become so, are united, and barred together; those of a taut triangle of no part are barred from the beginning.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use nalgebra::Vector3;
+
+use crate::{
+    Limit,
+    flight::{Flights, Way},
+    lane::{Lane, Memory, Rules},
+    meet::Encounters,
+    parts::Parts,
+    queue::{Event, Queue},
+    run::Run,
+    state::Clock,
+    step::Interval,
+};
+
+type V3 = Vector3<f64>;
+
+/// Events of a part in a window. In longer ones more is put off, in shorter ones more time goes into waiting for each other.
+const EVENTS: f64 = 750.0;
+
+/// So much of the work may be of no part for it to be worth while: some times as much is put off.
+const MOST: f64 = 0.06;
+
+/// For so long a thread looks for work.
+const PATIENCE: Duration = Duration::from_micros(500);
+
+/// Before all events.
+const ALWAYS: (u64, u32) = (0, 0);
+
+/// Who works on a part. Aligned, so that threads do not write to one line of memory.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct Part {
+    pub memory: Memory,
+    /// Events in a second.
+    rate: f64,
+    put_off: Vec<Event>,
+}
+
+/// From which event on a vertex is barred, in which window.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Bar {
+    from: (u64, u32),
+    window: u32,
+}
+
+/// Bars of vertices, and with whom those of taut triangles are united.
+struct Bars<'a> {
+    bars: Run<'a, Bar>,
+    parents: Run<'a, u32>,
+    window: u32,
+}
+
+impl Bars<'_> {
+    fn split(self, vertex: usize) -> (Self, Self) {
+        let ((bars, more_bars), (parents, more_parents)) = (self.bars.split(vertex), self.parents.split(vertex));
+        let window = self.window;
+        (Self { bars, parents, window }, Self { bars: more_bars, parents: more_parents, window })
+    }
+
+    /// Who stands for a vertex and all that are united with it.
+    #[inline(always)]
+    fn root(&mut self, vertex: u32) -> u32 {
+        let mut vertex = vertex;
+        loop {
+            let parent = self.parents[vertex as usize];
+            if parent == vertex {
+                return vertex;
+            }
+            self.parents[vertex as usize] = self.parents[parent as usize];
+            vertex = parent;
+        }
+    }
+
+    #[inline(always)]
+    fn is_barred(&self, root: u32, at: (u64, u32)) -> bool {
+        let bar = &self.bars[root as usize];
+        bar.window == self.window && bar.from < at
+    }
+
+    fn bar(&mut self, root: u32, from: (u64, u32)) {
+        let bar = &mut self.bars[root as usize];
+        if bar.window != self.window || from < bar.from {
+            *bar = Bar { from, window: self.window };
+        }
+    }
+
+    fn unite(&mut self, [a, b, c]: [u32; 3]) {
+        for other in [b, c] {
+            let (one, other) = (self.root(a), self.root(other));
+            self.parents[other as usize] = one;
+            let Bar { from, window } = self.bars[other as usize];
+            if window == self.window {
+                self.bar(one, from);
+            }
+        }
+    }
+
+    /// Unites vertices of taut triangles, and bars those of what is of no part: patches from such a number on.
+    fn set(&mut self, lane: &Lane<'_>, rules: &Rules<'_>, patches: usize) {
+        (0..).zip(&mut *self.parents.items).for_each(|(vertex, parent)| *parent = vertex);
+        if rules.limit.is_none() {
+            return;
+        }
+        for vertex in (0..lane.taut.items.len() as u32).filter(|&v| lane.taut[v as usize] > 0) {
+            for &patch in rules.elements.around(vertex).iter().filter(|&&k| lane.clocks[k as usize].taut) {
+                let corners = rules.elements.patches[patch as usize].vertices;
+                if (patch as usize) < patches {
+                    self.unite(corners);
+                } else {
+                    let root = self.root(vertex);
+                    self.bar(root, ALWAYS);
+                }
+            }
+        }
+    }
+}
+
+impl Part {
+    /// The events of a window, but for those that are put off.
+    fn advance(&mut self, mut lane: Lane<'_>, mut bars: Bars<'_>, rules: &Rules<'_>, until: f64) {
+        let Self { memory, put_off, .. } = self;
+        while let Some(event) = memory.queue.pop(until) {
+            let touched = rules.elements.touched(event.place as usize);
+            let roots = touched.map(|v| bars.root(v));
+            if roots.iter().any(|&root| bars.is_barred(root, event.key())) {
+                roots.iter().for_each(|&root| bars.bar(root, event.key()));
+                put_off.push(event);
+                continue;
+            }
+            let next = lane.act(event, rules, memory, |_, _, _| {});
+            if rules.limit.is_some() && lane.clocks[event.place as usize].taut {
+                let [a, b, c, ..] = touched;
+                bars.unite([a, b, c]);
+            }
+            memory.queue.push(next);
+        }
+    }
+}
+
+/// Keeps so many threads looking for work while something is done by one, which shares it out again and again: to wake one up takes as long
+/// as a window.
+pub(crate) fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let done = AtomicBool::new(false);
+    rayon::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|_| look_for_work(&done));
+        }
+        let result = work();
+        done.store(true, Ordering::Release);
+        result
+    })
+}
+
+/// Until it is done; or there was none for long, since whoever is to be done may wait for this thread.
+fn look_for_work(done: &AtomicBool) {
+    let mut last = Instant::now();
+    while !done.load(Ordering::Acquire) && last.elapsed() < PATIENCE {
+        if rayon::yield_now() == Some(rayon::Yield::Executed) {
+            last = Instant::now();
+        } else {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A window of parts, a thread each.
+fn advance_all(
+    parts: &mut [Part],
+    begins: &[[usize; 3]],
+    lane: Lane<'_>,
+    bars: Bars<'_>,
+    rules: &Rules<'_>,
+    until: f64,
+) {
+    if let [part] = parts {
+        return part.advance(lane, bars, rules, until);
+    }
+    let half = parts.len() / 2;
+    let (left, right) = parts.split_at_mut(half);
+    let (lane, more_lane) = lane.split(begins[half]);
+    let (bars, more_bars) = bars.split(begins[half][0]);
+    rayon::join(
+        || advance_all(left, begins, lane, bars, rules, until),
+        || advance_all(right, &begins[half..], more_lane, more_bars, rules, until),
+    );
+}
+
+/// An interval, and what is outside of the cloth's state.
+pub(crate) struct Outside<'a> {
+    pub interval: Interval,
+    /// `[m/s²]`
+    pub gravity: [f64; 3],
+    pub ways: &'a mut [Way],
+    pub limit: Option<&'a Limit>,
+    pub records: bool,
+}
+
+impl Parts {
+    /// Counts who is how busy. Whether it is worth while.
+    pub fn share_out(&mut self, clocks: &[Clock], encounters: &Encounters<'_>, duration: f64) -> bool {
+        self.parts.iter_mut().for_each(|part| part.rate = 0.0);
+        let none = self.count();
+        for (&name, &home) in self.names.iter().zip(&self.homes) {
+            let home = if encounters.concern(name) { none } else { home as usize };
+            self.parts[home].rate += clocks[name as usize].usual.recip();
+        }
+        let rate: f64 = self.parts.iter().map(|part| part.rate).sum();
+        self.parts[none].rate < MOST * rate && rate * duration > EVENTS * none as f64
+    }
+
+    /// All events of an interval, of what was brought in. What impulses from outside gave to the moment of the free.
+    pub fn run(&mut self, outside: Outside<'_>, encounters: &mut Encounters<'_>) -> V3 {
+        let Outside { interval, gravity, ways, limit, records } = outside;
+        let Self {
+            elements,
+            begins,
+            places,
+            names,
+            homes,
+            nodes,
+            clocks,
+            strains,
+            accelerations,
+            taut,
+            bars,
+            parents,
+            parts,
+            ..
+        } = self;
+        let rules = Rules { elements, limit, last: interval.last(), records };
+        let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
+        let mut lane = Lane::new(elements, flights, clocks, strains, taut);
+        let none = parts.len() - 1;
+        let home = |place: u32, name: u32, encounters: &Encounters<'_>| {
+            if encounters.concern(name) { none } else { homes[place as usize] as usize }
+        };
+        let rate: f64 = parts.iter().map(|part| part.rate).sum();
+        bars.clear();
+        bars.resize(places.len(), Bar::default());
+        parents.resize(places.len(), 0);
+        let mut window = 0;
+        let mut from = interval.begin;
+        while from < interval.end {
+            let until = Queue::stretch(from, interval.end, rate);
+            parts.iter_mut().for_each(|part| part.memory.queue.start(from, until, part.rate));
+            for (place, &element) in (0..).zip(&*names) {
+                let time = lane.clocks[place as usize].next;
+                parts[home(place, element, encounters)].memory.queue.push(Event { time, element, place });
+            }
+            while from < until {
+                let to = from + EVENTS * none as f64 / rate;
+                let to = if to > from && to < until { to } else { until };
+                window += 1;
+                let mut all = Bars { bars: Run::of(bars), parents: Run::of(parents), window };
+                all.set(&lane, &rules, begins[none][1]);
+                for event in parts[none].memory.queue.due(to) {
+                    let touched = elements.touched(event.place as usize).into_iter();
+                    let met = encounters.vertices(event.element).map(|v| places[v as usize]);
+                    touched.chain(met).for_each(|v| {
+                        let root = all.root(v);
+                        all.bar(root, event.key());
+                    });
+                }
+                let (inner, _) = lane.lend().split(begins[none]);
+                advance_all(&mut parts[..none], begins, inner, all, &rules, to);
+                let (inner, rest) = parts.split_at_mut(none);
+                let queue = &mut rest[0].memory.queue;
+                inner.iter_mut().flat_map(|part| part.put_off.drain(..)).for_each(|event| queue.push(event));
+                while let Some(event) = parts[none].memory.queue.pop(to) {
+                    let next = lane.act(event, &rules, &mut parts[none].memory, |event, span, flights| {
+                        encounters.keep_apart(event, span, flights, places);
+                    });
+                    let home = if next.time > to { home(next.place, next.element, encounters) } else { none };
+                    parts[home].memory.queue.push(next);
+                }
+                from = to;
+            }
+        }
+        lane.flights.moment()
+    }
+}

@@ -1,0 +1,163 @@
+//! Cloth in parts is cloth in one: the same bits with any number of threads.
+
+use std::sync::Arc;
+
+use nalgebra::Vector3;
+use partita_avi_cloth::{AviCloth, Bending, Counts, Fabric, Limit, Membrane, Parameters};
+use partita_mesh::Mesh;
+use partita_simulator::{
+    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Reaction, Simulator, Surface, Wrench,
+};
+
+type V3 = Vector3<f64>;
+
+fn undamped() -> Fabric {
+    Fabric {
+        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
+        damping: 0.0,
+        bend_damping: 0.0,
+        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(1e-5).density(0.5)
+    }
+}
+
+fn parameters() -> Parameters {
+    Parameters { fabric: undamped(), courant: 0.5, limit: None, self_contact: false, ..Parameters::default() }
+}
+
+/// What came of some steps, to the bit.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    snapshot: Vec<u8>,
+    counts: Vec<Counts>,
+    events: Vec<Vec<(f64, u32)>>,
+    reactions: Vec<Vec<Reaction>>,
+}
+
+fn outcome(mut cloth: AviCloth, inputs: &Inputs, steps: u32) -> Outcome {
+    let mut outcome = Outcome { snapshot: vec![], counts: vec![], events: vec![], reactions: vec![] };
+    cloth.record_events();
+    for _ in 0..steps {
+        let report = cloth.step(1.0 / 60.0, inputs).unwrap();
+        outcome.counts.push(cloth.counts());
+        outcome.events.push(cloth.events().to_vec());
+        outcome.reactions.push(report.reactions);
+    }
+    outcome.snapshot = cloth.snapshot(None).to_bytes();
+    outcome
+}
+
+/// Whether so many threads bring about what one does. What came of it.
+fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, steps: u32) -> Outcome {
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| outcome(cloth(), inputs, steps))
+    };
+    let one = with(1);
+    for threads in [2, 3, 5] {
+        // Not all of it in a message.
+        assert!(with(threads) == one, "{threads} threads are not one");
+    }
+    one
+}
+
+/// A level sheet 1.6 m wide, held by a corner, and shaken by another.
+fn hanging(mesh: &Mesh, parameters: Parameters) -> AviCloth {
+    let mut cloth = AviCloth::with_parameters("hanging", mesh.clone(), parameters).unwrap();
+    let nearest = |corner: V3| {
+        let to = |v: &u32| (mesh.vertices()[*v as usize] - corner).norm();
+        (0..mesh.vertices().len() as u32).min_by(|a, b| to(a).total_cmp(&to(b))).unwrap()
+    };
+    cloth.pin(&[nearest(V3::zeros())]).unwrap();
+    let wave = |t: f64| HandleState::point([0.0, 0.0, 0.02 * (9.0 * t).sin()], [0.0, 0.0, 0.18 * (9.0 * t).cos()]);
+    cloth.pin_along("hand", &[nearest(V3::new(1.6, 0.0, 0.0))], wave).unwrap();
+    cloth
+}
+
+fn level(mesh: Mesh) -> Mesh {
+    mesh.turned([1.0, 0.0, 0.0], -std::f64::consts::FRAC_PI_2).unwrap()
+}
+
+fn unstructured() -> Mesh {
+    level(Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap())
+}
+
+#[test]
+fn with_forces_alone() {
+    let mesh = unstructured();
+    let cloth = || hanging(&mesh, parameters());
+    let mut inputs = Inputs::NONE.clone();
+    inputs.loads =
+        vec![(cloth().vertex(1000), Wrench::force([0.0, 0.3, 0.1])), (cloth().vertex(7), Wrench::force([0.1; 3]))];
+    same_bits(cloth, &inputs, 6);
+}
+
+#[test]
+fn with_hinges_that_have_clocks_and_viscosity() {
+    let mesh = unstructured();
+    let fabric = Fabric { damping: 1e-4, bend_damping: 1e-4, ..undamped() };
+    same_bits(|| hanging(&mesh, Parameters { fabric, bending: Bending::Hinges, ..parameters() }), Inputs::NONE, 3);
+}
+
+/// All clocks agree, so that order is by number alone.
+#[test]
+fn where_all_clocks_agree() {
+    let mesh = level(Mesh::grid([50, 40], [1.6, 1.3]).unwrap());
+    let triangles = mesh.triangles().len();
+    same_bits(|| hanging(&mesh, parameters()).with_spans(&vec![2e-4; triangles]).unwrap(), Inputs::NONE, 3);
+}
+
+/// Limits move whatever is taut: from corners on, lines of taut triangles run across all parts.
+#[test]
+fn with_limits() {
+    let mesh = unstructured();
+    let outcome =
+        same_bits(|| hanging(&mesh, Parameters { limit: Some(Limit::default()), ..parameters() }), Inputs::NONE, 24);
+    assert!(outcome.counts.iter().map(|counts| counts.limited).sum::<u64>() > 10_000, "{:?}", outcome.counts);
+}
+
+/// Both as islands of one mesh.
+fn beside(one: &Mesh, other: &Mesh) -> Mesh {
+    let n = one.vertices().len() as u32;
+    let vertices = [one.positions(), other.positions()].concat();
+    let more: Vec<[u32; 3]> = other.triangles().iter().map(|t| t.map(|v| n + v)).collect();
+    Mesh::new(&vertices, &[one.triangles(), &more].concat()).unwrap()
+}
+
+/// What meets something is of no part: a block below, and a small piece that comes down on the middle.
+#[test]
+fn with_an_obstacle_and_a_piece() {
+    let sheet = level(Mesh::unstructured([2.0; 2], 8000, |_| 1.0).unwrap()).at([0.0, 0.055, 0.0]).unwrap();
+    let piece = level(Mesh::grid([5, 5], [0.15, 0.15]).unwrap()).at([0.95, 0.08, 0.95]).unwrap();
+    let mesh = beside(&sheet, &piece);
+    let falls = |k: usize| [0.0, if k < sheet.vertices().len() { 0.0 } else { -1.0 }, 0.0];
+    let velocities: Vec<[f64; 3]> = (0..mesh.vertices().len()).map(falls).collect();
+    let block = Mesh::cuboid([0.3, 0.1, 0.3]).unwrap();
+    let owner = HandleTable::new("test", "block").owner();
+    let surface = Surface {
+        name: "block".into(),
+        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
+        vertices: block.positions(),
+        triangles: block.triangles().to_vec(),
+        lines: vec![],
+        two_sided: false,
+        primitive: None,
+        friction: 0.5,
+        restitution: 0.0,
+        thickness: 0.0,
+    };
+    let guide =
+        Guide::Obstacle { surface: Arc::new(surface), friction: 0.5, restitution: 0.0, thickness: 0.0, except: vec![] };
+    let state = HandleState::point([0.35, -0.01, 0.35], [0.0; 3]);
+    let still = Motion { begin: Arc::new([state]), end: Arc::new([state]) };
+    let inputs = Inputs { motions: vec![Some(still)], ..Inputs::default() };
+    let cloth = || {
+        let parameters = Parameters { self_contact: true, ..parameters() };
+        let cloth = AviCloth::with_parameters("falling", mesh.clone(), parameters).unwrap();
+        let mut cloth = cloth.with_velocities(&velocities).unwrap();
+        cloth.follow(vec![guide.clone()]).unwrap();
+        cloth
+    };
+    let outcome = same_bits(cloth, &inputs, 10);
+    let handled: usize = outcome.counts.iter().map(|counts| counts.handled).sum();
+    assert!(handled > 100 && outcome.reactions.iter().any(|reactions| !reactions.is_empty()), "{:?}", outcome.counts);
+}
