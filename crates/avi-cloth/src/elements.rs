@@ -15,6 +15,7 @@ use crate::{
     Bending, Integrator, Parameters,
     fold::{Left, fold},
     spans,
+    state::Sides,
 };
 
 type V3 = Vector3<f64>;
@@ -82,9 +83,17 @@ pub(crate) struct Elements {
     pub spans: Vec<f64>,
     /// Whether they wait less where they are.
     pub adapts: bool,
-    /// Patches around each vertex: where its list begins, and one more.
+    /// Corners at each vertex: where its list begins, and one more.
     first: Vec<u32>,
-    around: Vec<u32>,
+    around: Vec<Corner>,
+}
+
+/// Of a patch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Corner {
+    pub patch: u32,
+    /// The sides that it ends.
+    pub sides: Sides,
 }
 
 impl Elements {
@@ -135,7 +144,7 @@ impl Elements {
         let mut spans = spans::estimated(&patches, &folds, x, sheet, fabric, *estimate);
         spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
-        let (mut first, mut around) = (vec![0; x.len() + 1], vec![0; 3 * patches.len()]);
+        let (mut first, mut around) = (vec![0; x.len() + 1], vec![Corner::default(); 3 * patches.len()]);
         patches.iter().flat_map(|patch| patch.vertices).for_each(|v| first[v as usize] += 1);
         let mut sum = 0;
         for count in &mut first {
@@ -143,9 +152,9 @@ impl Elements {
             *count = sum;
         }
         for (number, patch) in (0..).zip(&patches) {
-            for v in patch.vertices {
+            for (k, v) in patch.vertices.into_iter().enumerate() {
                 first[v as usize] -= 1;
-                around[first[v as usize] as usize] = number;
+                around[first[v as usize] as usize] = Corner { patch: number, sides: Sides::at_corner(k) };
             }
         }
         Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around }
@@ -176,7 +185,7 @@ impl Elements {
             folds: of_folds.iter().map(fold).collect(),
             spans: names.iter().map(|&name| self.spans[name as usize]).collect(),
             // In the old order, in which limits go through them.
-            around: lists.flatten().map(|&name| patches[name as usize]).collect(),
+            around: lists.flatten().map(|corner| Corner { patch: patches[corner.patch as usize], ..*corner }).collect(),
             first,
             ..*self
         }
@@ -194,8 +203,8 @@ impl Elements {
         }
     }
 
-    /// Patches with a corner at a vertex.
-    pub fn around(&self, vertex: u32) -> &[u32] {
+    /// Corners of patches at a vertex.
+    pub fn around(&self, vertex: u32) -> &[Corner] {
         let v = vertex as usize;
         &self.around[self.first[v] as usize..self.first[v + 1] as usize]
     }
@@ -247,6 +256,12 @@ impl Patch {
             sines: [0.0; 3],
             lengths: order.map(|k| lengths[k]),
         }
+    }
+
+    /// Where a side begins and ends.
+    #[inline(always)]
+    pub fn ends(&self, side: usize) -> [u32; 2] {
+        [self.vertices[side], self.vertices[(side + 1) % 3]]
     }
 
     /// Vertices of the hinge at a side.

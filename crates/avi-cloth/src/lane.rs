@@ -21,7 +21,7 @@ pub(crate) struct Lane<'a> {
     pub clocks: OfElements<'a, Clock>,
     /// Of none where there is no viscosity.
     pub strains: OfElements<'a, Strains>,
-    /// How many triangles around a vertex are taut.
+    /// How many taut sides a vertex ends.
     pub taut: Run<'a, u32>,
 }
 
@@ -40,8 +40,8 @@ pub(crate) struct Rules<'a> {
 #[derive(Default)]
 pub(crate) struct Memory {
     pub queue: Queue,
-    /// Triangles that limits are to look at.
-    pub called: VecDeque<u32>,
+    /// Sides that limits are to look at, of triangles.
+    pub called: VecDeque<(u32, u32)>,
     /// Events; edges that were held back; events after which the next came early.
     pub events: u64,
     pub limited: u64,

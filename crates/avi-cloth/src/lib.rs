@@ -11,8 +11,9 @@
 //! | `Δt_c`          | `contact_interval`                              | s    |
 //!
 //! A step is cut into intervals (`step.rs`), in each of which what may meet is found (`collide.rs`) and events come in order of time
-//! (`advance.rs`, `queue.rs`), large cloth in several parts at once (`parts.rs`, `windows.rs`). Each brings its element's vertices to its time (`flight.rs`) and gives them what the
-//! element's forces give over the time since its last event (`elements.rs`, `event.rs`, `fold.rs`), holds back edges that grow too long
+//! (`advance.rs`, `queue.rs`), those of large cloth in several parts at once (`parts.rs`, `windows.rs`). Each brings its element's vertices
+//! to its time (`flight.rs`) and gives them what the element's forces give over the time since its last event
+//! (`lane.rs`, `elements.rs`, `event.rs`, `fold.rs`), holds back edges that grow too long
 //! (`limits.rs`), and keeps apart what would meet before its next (`meet.rs`). Beside viscosity, limits and contacts nothing
 //! takes energy or gives it, but for what clocks that beat give ([`Parameters::courant`]). Start at [`AviCloth`], then `step.rs`.
 //!
@@ -72,7 +73,7 @@ use partita_simulator::{
 use elements::Elements;
 use meet::Owners;
 pub use parameters::{Bending, Estimate, Integrator, Limit, Parameters};
-use state::{Clock, Node, State};
+use state::{Clock, Node, Sides, State};
 use step::Work;
 
 type V3 = Vector3<f64>;
@@ -247,7 +248,7 @@ impl AviCloth {
         let (elements, nodes, time) = (&self.elements, &self.state.nodes, self.state.time);
         let clock = |(element, &span): (usize, &f64)| {
             let usual = elements.shortened(element, span, elements.stiffening(element, |v| nodes[v as usize].x));
-            Clock { next: time + usual, span: usual, usual, taut: false, called: false }
+            Clock { next: time + usual, span: usual, usual, taut: Sides::default(), called: Sides::default() }
         };
         self.state.clocks = elements.spans.iter().enumerate().map(clock).collect();
         // What viscosity goes on from.

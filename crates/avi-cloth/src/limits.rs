@@ -3,7 +3,7 @@
 //! With an event of its element a side that would be strained by more than ε_n at the next grows no faster than to there, by impulses at
 //! its ends, and one that is strained by more than ε_c is put back. In a corner by which all of a cloth hangs forces alone would stretch
 //! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
-//! triangles that are at their limits are *taut*, and are held back with every event that moves one of their corners, and with each other
+//! sides that are at their limits are *taut*, and are held back with every event that moves one of their ends, and with each other
 //! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
 //!
 //! Impulses keep momenta; so does putting a side back keep linear momentum, but not angular: a side that turns and is made shorter by a part
@@ -17,14 +17,14 @@ use crate::{
     flight::Flights,
     lane::Lane,
     queue::Event,
-    state::Clock,
+    state::{Clock, Sides},
 };
 
 /// How many times earlier than usual an event may come.
 const EARLIEST: f64 = 16.0;
 
-/// Triangles that are held back with an event, at most.
-const MOST: u32 = 128;
+/// Sides that are looked at with an event, at most.
+const MOST: u32 = 256;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
@@ -37,12 +37,12 @@ pub(crate) struct Restrained {
     pub sides: u64,
 }
 
-/// Of each vertex, how many triangles around it are taut.
+/// Of each vertex, how many taut sides it ends, those within the sheet twice.
 pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize, taut: &mut Vec<u32>) {
     taut.clear();
     taut.resize(vertices, 0);
-    for (patch, _) in elements.patches.iter().zip(clocks).filter(|(_, clock)| clock.taut) {
-        patch.vertices.iter().for_each(|&v| taut[v as usize] += 1);
+    for (patch, clock) in elements.patches.iter().zip(clocks) {
+        clock.taut.iter().flat_map(|side| patch.ends(side)).for_each(|v| taut[v as usize] += 1);
     }
 }
 
@@ -54,21 +54,23 @@ impl Lane<'_> {
         elements: &Elements,
         event: Event,
         limit: &Limit,
-        called: &mut VecDeque<u32>,
+        called: &mut VecDeque<(u32, u32)>,
     ) -> Restrained {
         let (element, time) = (event.place as usize, event.time);
         let clock = &mut self.clocks[element];
         let mut held = Restrained { span: clock.usual, sides: 0 };
         if let Some(patch) = elements.patches.get(element) {
-            let taut = patch.is_taut(limit, held.span, &self.flights);
+            let taut = patch.taut_sides(limit, held.span, &self.flights);
             if taut != clock.taut {
-                clock.taut = taut;
-                for v in patch.vertices {
-                    let around = &mut self.taut[v as usize];
-                    *around = if taut { *around + 1 } else { *around - 1 };
+                for side in (0..3).filter(|&side| taut.contain(side) != clock.taut.contain(side)) {
+                    for v in patch.ends(side) {
+                        let around = &mut self.taut[v as usize];
+                        *around = if taut.contain(side) { *around + 1 } else { *around - 1 };
+                    }
                 }
+                clock.taut = taut;
             }
-            if taut {
+            if !taut.are_none() {
                 held.span = patch.next_span(limit, held.span, &self.flights);
             }
         }
@@ -82,41 +84,40 @@ impl Lane<'_> {
 
     /// All that was called, and what that calls. How many sides were held back.
     #[inline(never)]
-    fn settle(&mut self, elements: &Elements, time: f64, limit: &Limit, called: &mut VecDeque<u32>) -> u64 {
+    fn settle(&mut self, elements: &Elements, time: f64, limit: &Limit, called: &mut VecDeque<(u32, u32)>) -> u64 {
         let mut sides = 0;
         let mut visits = 0;
-        while let Some(number) = called.pop_front() {
-            let clock = &mut self.clocks[number as usize];
-            clock.called = false;
+        while let Some((number, side)) = called.pop_front() {
+            let (clock, side) = (&mut self.clocks[number as usize], side as usize);
+            let span = clock.usual;
             visits += 1;
             if visits > MOST {
+                clock.called.set(side, false);
                 continue;
             }
-            let span = clock.usual;
             let patch = &elements.patches[number as usize];
-            patch.vertices.iter().for_each(|&v| self.flights.reach(v as usize, time));
-            for side in 0..3 {
-                if patch.hold_side(side, limit, span, &mut self.flights) {
-                    sides += 1;
-                    [side, (side + 1) % 3].iter().for_each(|&k| self.call(elements, patch.vertices[k], called));
-                }
+            let ends = patch.ends(side);
+            ends.iter().for_each(|&v| self.flights.reach(v as usize, time));
+            if patch.hold_side(side, limit, span, &mut self.flights) {
+                sides += 1;
+                ends.iter().for_each(|&v| self.call(elements, v, called));
             }
+            // Only now, so that it does not call itself.
+            self.clocks[number as usize].called.set(side, false);
         }
         sides
     }
 
-    /// Queues what is taut around a vertex. What is not in this lane is not (`parts.rs`).
-    fn call(&mut self, elements: &Elements, vertex: u32, called: &mut VecDeque<u32>) {
+    /// Queues the taut sides that a vertex ends. There are none in other lanes (`windows.rs`).
+    fn call(&mut self, elements: &Elements, vertex: u32, called: &mut VecDeque<(u32, u32)>) {
         if self.taut[vertex as usize] == 0 {
             return;
         }
-        for &number in elements.around(vertex) {
-            if let Some(clock) = self.clocks.get_mut(number as usize)
-                && clock.taut
-                && !clock.called
-            {
-                clock.called = true;
-                called.push_back(number);
+        for corner in elements.around(vertex) {
+            let Some(clock) = self.clocks.get_mut(corner.patch as usize) else { continue };
+            for side in clock.taut.and(corner.sides).without(clock.called).iter() {
+                clock.called.set(side, true);
+                called.push_back((corner.patch, side as u32));
             }
         }
     }
@@ -148,22 +149,24 @@ impl Patch {
     /// Strain of a side, and its rate `[1/s]`.
     #[inline(always)]
     fn strain(&self, side: usize, flights: &Flights<'_>) -> [f64; 2] {
-        let [i, j] = [self.vertices[side], self.vertices[(side + 1) % 3]].map(|v| &flights.nodes[v as usize]);
+        let [i, j] = self.ends(side).map(|v| &flights.nodes[v as usize]);
         let apart = j.x - i.x;
         let now = apart.norm();
         [now / self.lengths[side] - 1.0, apart.dot(&(j.v - i.v)) / (now * self.lengths[side])]
     }
 
-    /// Whether a side would be strained by more than it may at the next event, or is.
+    /// Sides that would be strained by more than they may at the next event, or are.
     #[inline(always)]
-    fn is_taut(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> bool {
-        (0..3).any(|side| {
-            let [i, j] = [self.vertices[side], self.vertices[(side + 1) % 3]].map(|v| &flights.nodes[v as usize]);
+    fn taut_sides(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> Sides {
+        let mut taut = Sides::default();
+        for side in 0..3 {
+            let [i, j] = self.ends(side).map(|v| &flights.nodes[v as usize]);
             let apart = j.x - i.x;
             let (square, growth) = (apart.norm_squared(), span * apart.dot(&(j.v - i.v)));
             let longest = (1.0 + limit.next) * self.lengths[side];
-            square > longest * longest || is_beyond(square, square + growth, longest)
-        })
+            taut.set(side, square > longest * longest || is_beyond(square, square + growth, longest));
+        }
+        taut
     }
 
     /// Until when no side is strained by more than twice what it may be at the next event (\[TPS08\] section 4).
@@ -177,7 +180,7 @@ impl Patch {
 
     /// Limits of a side; whether they did anything worth a word.
     pub fn hold_side(&self, side: usize, limit: &Limit, span: f64, flights: &mut Flights<'_>) -> bool {
-        let [i, j] = [side, (side + 1) % 3].map(|k| self.vertices[k] as usize);
+        let [i, j] = self.ends(side).map(|v| v as usize);
         let length = self.lengths[side];
         let [from, to] = [flights.nodes[i], flights.nodes[j]];
         let mobility = from.w + to.w;

@@ -49,11 +49,48 @@ pub(crate) struct Clock {
     pub span: f64,
     /// From event to event, unless limits call for the next earlier `[s]`.
     pub usual: f64,
-    /// Whether it was at its limits with its last event.
-    pub taut: bool,
-    /// Whether limits are to look at it. No state: false after each event.
+    /// Sides that were at their limits with its last event.
+    pub taut: Sides,
+    /// Those that limits are to look at. No state: none after each event.
     #[serde(skip)]
-    pub called: bool,
+    pub called: Sides,
+}
+
+/// Some of a triangle's sides, from a corner to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Sides(u8);
+
+impl Sides {
+    /// Those that a corner ends: the one that begins there, and the one before.
+    pub fn at_corner(corner: usize) -> Self {
+        Self(1 << corner | 1 << ((corner + 2) % 3))
+    }
+
+    pub fn are_none(self) -> bool {
+        self.0 == 0
+    }
+
+    pub fn contain(self, side: usize) -> bool {
+        self.0 & (1 << side) != 0
+    }
+
+    /// Those that are in both.
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Those that are not in the other.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    pub fn set(&mut self, side: usize, is_in: bool) {
+        self.0 = self.0 & !(1 << side) | u8::from(is_in) << side;
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..3).filter(move |&side| self.contain(side))
+    }
 }
 
 /// Of an element with its last event.

@@ -9,8 +9,8 @@
 //!
 //! An event of the first round has no vertex at which an earlier one is left for the second, so each vertex has its events in order.
 //!
-//! Limits let an event move more than its own vertices: whatever is taut and hangs together with them. So vertices of triangles that are
-//! taut, or become so, are united, and barred together; those of a taut triangle of no part are barred from the beginning.
+//! Limits let an event move more than its own vertices: whatever hangs together with them by taut sides. So the ends of sides that are
+//! taut, or become so, are united, and barred together; those of taut sides of what is of no part are barred from the beginning.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -62,7 +62,7 @@ pub(crate) struct Bar {
     window: u32,
 }
 
-/// Bars of vertices, and with whom those of taut triangles are united.
+/// Bars of vertices, and with whom the ends of taut sides are united.
 struct Bars<'a> {
     bars: Run<'a, Bar>,
     parents: Run<'a, u32>,
@@ -103,31 +103,31 @@ impl Bars<'_> {
         }
     }
 
-    fn unite(&mut self, [a, b, c]: [u32; 3]) {
-        for other in [b, c] {
-            let (one, other) = (self.root(a), self.root(other));
-            self.parents[other as usize] = one;
-            let Bar { from, window } = self.bars[other as usize];
-            if window == self.window {
-                self.bar(one, from);
-            }
+    fn unite(&mut self, ends: [u32; 2]) {
+        let [one, other] = ends.map(|v| self.root(v));
+        self.parents[other as usize] = one;
+        let Bar { from, window } = self.bars[other as usize];
+        if window == self.window {
+            self.bar(one, from);
         }
     }
 
-    /// Unites vertices of taut triangles, and bars those of what is of no part: patches from such a number on.
+    /// Unites ends of taut sides, and bars those of what is of no part: patches from such a number on.
     fn set(&mut self, lane: &Lane<'_>, rules: &Rules<'_>, patches: usize) {
         (0..).zip(&mut *self.parents.items).for_each(|(vertex, parent)| *parent = vertex);
         if rules.limit.is_none() {
             return;
         }
         for vertex in (0..lane.taut.items.len() as u32).filter(|&v| lane.taut[v as usize] > 0) {
-            for &patch in rules.elements.around(vertex).iter().filter(|&&k| lane.clocks[k as usize].taut) {
-                let corners = rules.elements.patches[patch as usize].vertices;
-                if (patch as usize) < patches {
-                    self.unite(corners);
-                } else {
-                    let root = self.root(vertex);
-                    self.bar(root, ALWAYS);
+            for corner in rules.elements.around(vertex) {
+                let number = corner.patch as usize;
+                for side in lane.clocks[number].taut.and(corner.sides).iter() {
+                    if number < patches {
+                        self.unite(rules.elements.patches[number].ends(side));
+                    } else {
+                        let root = self.root(vertex);
+                        self.bar(root, ALWAYS);
+                    }
                 }
             }
         }
@@ -147,9 +147,9 @@ impl Part {
                 continue;
             }
             let next = lane.act(event, rules, memory, |_, _, _| {});
-            if rules.limit.is_some() && lane.clocks[event.place as usize].taut {
-                let [a, b, c, ..] = touched;
-                bars.unite([a, b, c]);
+            // Without limits none ever is.
+            for side in lane.clocks[event.place as usize].taut.iter() {
+                bars.unite([touched[side], touched[(side + 1) % 3]]);
             }
             memory.queue.push(next);
         }

@@ -5,7 +5,10 @@
 
 use std::time::Instant;
 
-use partita::{avi_cloth::Limit, simulator::Inputs};
+use partita::{
+    avi_cloth::Limit,
+    simulator::{Inputs, Simulator},
+};
 
 use crate::{
     Effort,
