@@ -5,10 +5,10 @@ use partita_simulator::Wrench;
 
 use crate::{
     AviCloth, Integrator,
-    flight::Flights,
+    flight::{self, Flights},
     lane::{AT_END, Lane, Rules},
     meet::Encounters,
-    parts::Parts,
+    parts::{self, Parts},
     queue::{Event, Queue},
     state::State,
     step::{Interval, Work},
@@ -34,28 +34,38 @@ impl AviCloth {
     /// \[TPS08\] algorithm 1. What impulses from outside gave to the moment of the free, and seconds that collisions took.
     fn run_events(&mut self, interval: Interval) -> (V3, f64) {
         let Self { work, elements, parameters, records, mesh, .. } = self;
-        let Work { next, memory, taut, accelerations, ways, contacts, meetings, given, counts, events, parts, .. } =
-            work;
+        let Work {
+            next,
+            memory,
+            taut,
+            accelerations,
+            ways,
+            contacts,
+            meetings,
+            given,
+            counts,
+            events,
+            parts,
+            threads,
+            ..
+        } = work;
         let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
         let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, seconds: 0.0 };
-        let count = Parts::suitable(elements, rayon::current_num_threads());
-        if count > 1 {
-            let parts = match parts {
-                Some(parts) if parts.count() == count => parts,
-                _ => parts.insert(Parts::new(elements, mesh, count)),
-            };
-            if parts.share_out(&next.clocks, &encounters, interval.duration()) {
-                let moment = awake(count, || {
-                    parts.bring_in(next, accelerations, ways);
-                    let moment = parts.run(Outside { interval, gravity, ways, limit, records }, &mut encounters);
-                    parts.bring_home(next, ways);
-                    moment
-                });
-                let begin = events.len();
-                parts.parts.iter_mut().for_each(|part| part.memory.tell(counts, events));
-                events[begin..].sort_unstable_by_key(|(time, element)| (time.to_bits(), *element));
-                return (moment, encounters.seconds);
-            }
+        if elements.spans.len() >= 2 * parts::LEAST && *threads != rayon::current_num_threads() {
+            *threads = rayon::current_num_threads();
+            *parts = Parts::suitable(elements, mesh, *threads);
+        }
+        if let Some(parts) = parts
+            && parts.share_out(&next.clocks, &encounters, interval.duration())
+        {
+            parts.bring_in(next, accelerations, ways);
+            let outside = Outside { interval, gravity, ways, limit, records };
+            let obstacles = awake(parts.count(), || parts.run(outside, &mut encounters));
+            parts.bring_home(next, ways);
+            let begin = events.len();
+            parts.parts.iter_mut().for_each(|part| part.memory.tell(counts, events));
+            events[begin..].sort_unstable_by_key(|(time, element)| (time.to_bits(), *element));
+            return (obstacles + flight::moment(ways), encounters.seconds);
         }
         let State { nodes, clocks, strains, .. } = next;
         let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
@@ -78,7 +88,7 @@ impl AviCloth {
             }
             from = until;
         }
-        let moment = lane.flights.moment();
+        let moment = lane.flights.moment + flight::moment(lane.flights.ways);
         memory.tell(counts, events);
         (moment, encounters.seconds)
     }
@@ -120,6 +130,6 @@ impl AviCloth {
             }
             counts.events += elements.patches.len() as u64;
         }
-        flights.moment()
+        flights.moment + flight::moment(flights.ways)
     }
 }

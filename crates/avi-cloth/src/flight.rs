@@ -39,6 +39,11 @@ impl Way {
     }
 }
 
+/// What those who hold make of ∫ Σ m x dt of the free up to the end of the interval `[kg m s]`: in order of vertices.
+pub(crate) fn moment(ways: &[Way]) -> V3 {
+    ways.iter().map(|way| way.moment).sum()
+}
+
 /// Vertices in an interval.
 pub(crate) struct Flights<'a> {
     pub nodes: Run<'a, Node>,
@@ -85,11 +90,6 @@ impl<'a> Flights<'a> {
         let Self { nodes, gravity, accelerations, ways, step, until, moment } = self;
         let (gravity, accelerations, step, until, moment) = (*gravity, *accelerations, *step, *until, *moment);
         Flights { nodes: nodes.lend(), gravity, accelerations, ways, step, until, moment }
-    }
-
-    /// What impulses from outside, of who holds and of obstacles, make of ∫ Σ m x dt of the free up to the end of the interval `[kg m s]`.
-    pub fn moment(&self) -> V3 {
-        self.moment + self.ways.iter().map(|way| way.moment).sum::<V3>()
     }
 
     /// Takes a vertex to a time that is not before its own. Free ones fly along the parabola, which is exact.

@@ -24,8 +24,8 @@
 //!   read is where vertices would be at the end, flying on, which changes nothing.
 //! - Cost goes with stiffness: a span is a quarter of 2/ω of an element's fastest mode. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
-//! - Cloth of some thousand triangles is cut into parts, one a thread of the current rayon pool, with the same bits for any number of them.
-//!   Not where triangles are of very different sizes, or much of it is in contact: nothing would be gained.
+//! - Cloth of some thousand triangles is cut into parts, at most one a thread of the current rayon pool, with the same bits for any number of
+//!   them. Not where triangles are of very different sizes, or much of it is in contact: nothing would be gained.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping a span is at most 2 α/(τ ω²), which is shorter than 2 α/ω where τ ω > 1.
 //!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre tens of times slower;
@@ -254,7 +254,7 @@ impl AviCloth {
         // What viscosity goes on from.
         let viscous = elements.damping.iter().any(|tau| *tau > 0.0);
         self.state.strains = if viscous { elements.strains(|v| nodes[v as usize].x) } else { vec![] };
-        self.work.parts = None;
+        (self.work.parts, self.work.threads) = (None, 0);
         self.identity = OnceLock::new();
     }
 

@@ -11,13 +11,13 @@ use crate::{
     elements::Elements,
     flight::Way,
     state::{Clock, Node, State, Strains},
-    windows::{Bar, Part},
+    windows::{Bar, MOST, Part},
 };
 
 type V3 = Vector3<f64>;
 
 /// So many elements a part has at least: below, more is lost by waiting for each other than won.
-const LEAST: usize = 1000;
+pub(crate) const LEAST: usize = 1000;
 
 /// Cloth in parts, with copies of its state for an interval.
 pub(crate) struct Parts {
@@ -36,18 +36,27 @@ pub(crate) struct Parts {
     pub accelerations: Vec<V3>,
     pub taut: Vec<u32>,
     pub bars: Vec<Bar>,
-    pub parents: Vec<u32>,
+    /// So many there have been.
+    pub windows: u64,
     /// And one for what is of none.
     pub parts: Vec<Part>,
 }
 
 impl Parts {
-    /// So many parts suit such cloth and so many threads.
-    pub fn suitable(elements: &Elements, threads: usize) -> usize {
-        threads.min(elements.spans.len() / LEAST).max(1)
+    /// Cut into at most so many parts, and as many as are worth while; none if that is one.
+    pub fn suitable(elements: &Elements, mesh: &Mesh, threads: usize) -> Option<Self> {
+        let most = threads.min(elements.spans.len() / LEAST);
+        (2..=most).rev().map(|count| Self::new(elements, mesh, count)).find(|parts| {
+            let work = |home: u32| -> f64 {
+                let spans = parts.homes.iter().zip(&parts.elements.spans);
+                spans.filter(|(of, _)| **of == home).map(|(_, span)| span.recip()).sum()
+            };
+            let none = parts.count() as u32;
+            work(none) < MOST * (0..=none).map(work).sum::<f64>()
+        })
     }
 
-    pub fn new(elements: &Elements, mesh: &Mesh, count: usize) -> Self {
+    fn new(elements: &Elements, mesh: &Mesh, count: usize) -> Self {
         let x = mesh.vertices();
         let mut work = vec![0.0; x.len()];
         for (number, span) in elements.spans.iter().enumerate() {
@@ -93,7 +102,7 @@ impl Parts {
             accelerations: vec![],
             taut: vec![],
             bars: vec![],
-            parents: vec![],
+            windows: 0,
             parts: (0..=count).map(|_| Part::default()).collect(),
         }
     }
@@ -153,4 +162,70 @@ fn cut(vertices: &mut [u32], first: usize, count: usize, work: &[f64], x: &[V3],
     let (one, other) = vertices.split_at_mut(at);
     cut(one, first, left, work, x, firsts);
     cut(other, first + at, count - left, work, x, firsts);
+}
+
+#[cfg(test)]
+mod tests {
+    use partita_simulator::{Inputs, Simulator};
+
+    use super::*;
+    use crate::{AviCloth, Bending, Fabric};
+
+    /// How many parts a sheet has for so many threads, and so many windows after a step.
+    fn parts(triangles: u32, bending: Bending, threads: usize) -> (usize, u64) {
+        let mesh = Mesh::unstructured([1.6; 2], triangles, |_| 1.0).unwrap();
+        let mut cloth = AviCloth::new("sheet", mesh, Fabric::jersey().undamped()).unwrap();
+        cloth = cloth.self_contact(false).bending(bending);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| cloth.step(1.0 / 60.0, Inputs::NONE)).unwrap();
+        cloth.work.parts.map_or((1, 0), |parts| (parts.count(), parts.windows))
+    }
+
+    #[test]
+    fn large_cloth_has_a_part_for_each_of_a_few_threads() {
+        for bending in [Bending::Triangles, Bending::Hinges] {
+            assert_eq!(parts(1500, Bending::Triangles, 2), (1, 0));
+            assert_eq!(parts(5016, bending, 1), (1, 0));
+            for threads in [2, 3] {
+                let (count, windows) = parts(5016, bending, threads);
+                assert!(count == threads && windows > 10, "{bending:?}, {threads} threads: {count}, {windows}");
+            }
+            // As many as are worth while, not none.
+            let (count, windows) = parts(5016, bending, 16);
+            assert!((3..=10).contains(&count) && windows > 10, "{bending:?}: {count}, {windows}");
+        }
+    }
+
+    #[test]
+    fn every_vertex_and_element_has_one_place() {
+        let mesh = Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap();
+        let cloth = AviCloth::new("sheet", mesh, Fabric::jersey()).unwrap();
+        let parts = Parts::new(&cloth.elements, &cloth.mesh, 3);
+        let none = parts.count();
+        for (place, &v) in parts.vertices.iter().enumerate() {
+            assert_eq!(parts.places[v as usize] as usize, place);
+        }
+        let mut names = parts.names.clone();
+        names.sort_unstable();
+        assert!(names.into_iter().eq(0..cloth.elements.spans.len() as u32));
+        let [work, most]: [f64; 2] = {
+            let of = |home: u32| -> f64 {
+                let spans = parts.homes.iter().zip(&parts.elements.spans);
+                spans.filter(|(of, _)| **of == home).map(|(_, span)| span.recip()).sum()
+            };
+            let all = [0, 1, 2].map(of);
+            [all.iter().sum::<f64>() / 3.0, all.into_iter().fold(0.0, f64::max)]
+        };
+        // But for a row of vertices, of some forty.
+        assert!(most < 1.03 * work, "{most} of {work}");
+        for (place, &home) in parts.homes.iter().enumerate() {
+            let home = home as usize;
+            let touched = parts.elements.touched(place).map(|v| v as usize);
+            let is_in = |part: usize| {
+                let [first, end] = [part, part + 1].map(|k| parts.begins[k][0]);
+                touched.iter().all(|v| (first..end).contains(v))
+            };
+            assert!(if home < none { is_in(home) } else { (0..none).all(|part| !is_in(part)) }, "{place}");
+        }
+    }
 }

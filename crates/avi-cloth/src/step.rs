@@ -27,8 +27,9 @@ pub(crate) struct Work {
     pub next: State,
     pub memory: Memory,
     pub taut: Vec<u32>,
-    /// None where there are too few elements, or elements have changed.
+    /// None where there is nothing to gain, and so many threads that was found for; 0 where it is not known.
     pub parts: Option<Parts>,
+    pub threads: usize,
     /// Of vertices: loads `[N]`; what these and gravity make, empty where there are none `[m/s²]`; and 0 for what is held `[1/kg]`.
     pub loads: Vec<V3>,
     pub accelerations: Vec<V3>,
@@ -103,23 +104,23 @@ impl AviCloth {
         self.work.events.clear();
         self.hold(begin, dt, inputs)?;
 
-        let parts = match self.work.contacts {
+        let count = match self.work.contacts {
             Some(_) => (dt / contact_interval).ceil().max(1.0) as u32,
             None => 1,
         };
-        for part in 0..parts {
-            let at = |k: u32| if k == parts { report.time } else { begin + dt * (f64::from(k) / f64::from(parts)) };
+        for part in 0..count {
+            let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt] };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
-                .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, parts, part)))
+                .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();
-            self.take_part(interval, &motions, &mut report)?;
+            self.take_interval(interval, &motions, &mut report)?;
         }
         self.book(dt, inputs);
         self.work.next.time = report.time;
         let nodes = &self.work.next.nodes;
         check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v))?;
-        report.substeps = parts;
+        report.substeps = count;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
         report.add_up(&mut self.work.reactions);
         // From here on nothing can fail.
@@ -128,7 +129,7 @@ impl AviCloth {
         Ok(report)
     }
 
-    fn take_part(
+    fn take_interval(
         &mut self,
         interval: Interval,
         motions: &[Option<Motion>],

@@ -33,17 +33,19 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Events of a part in a window. In longer ones more is put off, in shorter ones more time goes into waiting for each other.
-const EVENTS: f64 = 750.0;
+/// So many of the elements have an event in a window. In longer ones more is put off, in shorter ones more time goes into waiting for each
+/// other.
+const EVENTS: f64 = 0.3;
 
 /// So much of the work may be of no part for it to be worth while: some times as much is put off.
-const MOST: f64 = 0.06;
+pub(crate) const MOST: f64 = 0.06;
 
 /// For so long a thread looks for work.
 const PATIENCE: Duration = Duration::from_micros(500);
 
-/// Before all events.
+/// Before and after all events.
 const ALWAYS: (u64, u32) = (0, 0);
+const NEVER: (u64, u32) = (u64::MAX, u32::MAX);
 
 /// Who works on a part. Aligned, so that threads do not write to one line of memory.
 #[derive(Default)]
@@ -55,25 +57,26 @@ pub(crate) struct Part {
     put_off: Vec<Event>,
 }
 
-/// From which event on a vertex is barred, in which window.
+/// From which event on a vertex is barred, and with whom it is united.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Bar {
     from: (u64, u32),
-    window: u32,
+    parent: u32,
+    /// Else it is not, with nobody.
+    window: u64,
 }
 
-/// Bars of vertices, and with whom the ends of taut sides are united.
+/// Bars of vertices; united are the ends of taut sides.
 struct Bars<'a> {
     bars: Run<'a, Bar>,
-    parents: Run<'a, u32>,
-    window: u32,
+    window: u64,
 }
 
 impl Bars<'_> {
     fn split(self, vertex: usize) -> (Self, Self) {
-        let ((bars, more_bars), (parents, more_parents)) = (self.bars.split(vertex), self.parents.split(vertex));
+        let (bars, more) = self.bars.split(vertex);
         let window = self.window;
-        (Self { bars, parents, window }, Self { bars: more_bars, parents: more_parents, window })
+        (Self { bars, window }, Self { bars: more, window })
     }
 
     /// Who stands for a vertex and all that are united with it.
@@ -81,13 +84,23 @@ impl Bars<'_> {
     fn root(&mut self, vertex: u32) -> u32 {
         let mut vertex = vertex;
         loop {
-            let parent = self.parents[vertex as usize];
-            if parent == vertex {
+            let Bar { parent, window, .. } = self.bars[vertex as usize];
+            if window != self.window || parent == vertex {
                 return vertex;
             }
-            self.parents[vertex as usize] = self.parents[parent as usize];
+            // Whoever is a parent is of this window.
+            self.bars[vertex as usize].parent = self.bars[parent as usize].parent;
             vertex = parent;
         }
+    }
+
+    /// What is known of a root.
+    fn of(&mut self, root: u32) -> &mut Bar {
+        let bar = &mut self.bars[root as usize];
+        if bar.window != self.window {
+            *bar = Bar { from: NEVER, parent: root, window: self.window };
+        }
+        bar
     }
 
     #[inline(always)]
@@ -97,24 +110,20 @@ impl Bars<'_> {
     }
 
     fn bar(&mut self, root: u32, from: (u64, u32)) {
-        let bar = &mut self.bars[root as usize];
-        if bar.window != self.window || from < bar.from {
-            *bar = Bar { from, window: self.window };
-        }
+        let bar = self.of(root);
+        bar.from = bar.from.min(from);
     }
 
     fn unite(&mut self, ends: [u32; 2]) {
         let [one, other] = ends.map(|v| self.root(v));
-        self.parents[other as usize] = one;
-        let Bar { from, window } = self.bars[other as usize];
-        if window == self.window {
-            self.bar(one, from);
-        }
+        let of_other = self.of(other);
+        of_other.parent = one;
+        let from = of_other.from;
+        self.bar(one, from);
     }
 
     /// Unites ends of taut sides, and bars those of what is of no part: patches from such a number on.
     fn set(&mut self, lane: &Lane<'_>, rules: &Rules<'_>, patches: usize) {
-        (0..).zip(&mut *self.parents.items).for_each(|(vertex, parent)| *parent = vertex);
         if rules.limit.is_none() {
             return;
         }
@@ -159,15 +168,28 @@ impl Part {
 /// Keeps so many threads looking for work while something is done by one, which shares it out again and again: to wake one up takes as long
 /// as a window.
 pub(crate) fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
-    let done = AtomicBool::new(false);
-    rayon::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| look_for_work(&done));
+    /// Also where it panics.
+    struct AtLast<'a>(&'a AtomicBool);
+    impl Drop for AtLast<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
         }
-        let result = work();
-        done.store(true, Ordering::Release);
-        result
-    })
+    }
+    let done = AtomicBool::new(false);
+    let all = || {
+        let _done = AtLast(&done);
+        work()
+    };
+    rayon::join(all, || look_all(threads - 1, &done)).0
+}
+
+/// So many threads.
+fn look_all(threads: usize, done: &AtomicBool) {
+    if threads > 1 {
+        rayon::join(|| look_for_work(done), || look_all(threads - 1, done));
+    } else {
+        look_for_work(done);
+    }
 }
 
 /// Until it is done; or there was none for long, since whoever is to be done may wait for this thread.
@@ -224,10 +246,10 @@ impl Parts {
             self.parts[home].rate += clocks[name as usize].usual.recip();
         }
         let rate: f64 = self.parts.iter().map(|part| part.rate).sum();
-        self.parts[none].rate < MOST * rate && rate * duration > EVENTS * none as f64
+        self.parts[none].rate < MOST * rate && rate * duration > EVENTS * self.names.len() as f64
     }
 
-    /// All events of an interval, of what was brought in. What impulses from outside gave to the moment of the free.
+    /// All events of an interval, of what was brought in. What impulses of obstacles gave to the moment of the free.
     pub fn run(&mut self, outside: Outside<'_>, encounters: &mut Encounters<'_>) -> V3 {
         let Outside { interval, gravity, ways, limit, records } = outside;
         let Self {
@@ -242,7 +264,7 @@ impl Parts {
             accelerations,
             taut,
             bars,
-            parents,
+            windows,
             parts,
             ..
         } = self;
@@ -254,10 +276,13 @@ impl Parts {
             if encounters.concern(name) { none } else { homes[place as usize] as usize }
         };
         let rate: f64 = parts.iter().map(|part| part.rate).sum();
-        bars.clear();
+        let longest = EVENTS * names.len() as f64 / rate;
         bars.resize(places.len(), Bar::default());
-        parents.resize(places.len(), 0);
-        let mut window = 0;
+        // Nothing is left but by who panicked.
+        for part in &mut *parts {
+            part.put_off.clear();
+            part.memory.called.clear();
+        }
         let mut from = interval.begin;
         while from < interval.end {
             let until = Queue::stretch(from, interval.end, rate);
@@ -267,10 +292,10 @@ impl Parts {
                 parts[home(place, element, encounters)].memory.queue.push(Event { time, element, place });
             }
             while from < until {
-                let to = from + EVENTS * none as f64 / rate;
+                let to = from + longest;
                 let to = if to > from && to < until { to } else { until };
-                window += 1;
-                let mut all = Bars { bars: Run::of(bars), parents: Run::of(parents), window };
+                *windows += 1;
+                let mut all = Bars { bars: Run::of(bars), window: *windows };
                 all.set(&lane, &rules, begins[none][1]);
                 for event in parts[none].memory.queue.due(to) {
                     let touched = elements.touched(event.place as usize).into_iter();
@@ -295,6 +320,6 @@ impl Parts {
                 from = to;
             }
         }
-        lane.flights.moment()
+        lane.flights.moment
     }
 }

@@ -19,8 +19,8 @@ fn hill() -> Mesh {
     Mesh::new(&places, flat.triangles()).unwrap()
 }
 
-/// [`Estimate::Wave`] is eq. 3: a triangle with an inscribed circle of 5 mm, 500 g/m² and λ + 2 μ = 300 N/m take α 0.20412 ms; of similar triangles,
-/// 160:1 in area is 12.65:1 in time (A6).
+/// [`Estimate::Wave`] is eq. 3: a triangle with an inscribed circle of 5 mm, 500 g/m² and λ + 2 μ = 300 N/m take α 0.20412 ms; of similar
+/// triangles, 160:1 in area is 12.65:1 in time (A6).
 #[test]
 fn spans_of_waves_are_equation_3() {
     let span = |side: f64, courant: f64| {

@@ -24,6 +24,9 @@ fn parameters() -> Parameters {
     Parameters { fabric: undamped(), courant: 0.5, limit: None, self_contact: false, ..Parameters::default() }
 }
 
+/// Of most steps `[s]`.
+const FRAME: f64 = 1.0 / 60.0;
+
 /// What came of some steps, to the bit.
 #[derive(PartialEq, Debug)]
 struct Outcome {
@@ -33,11 +36,11 @@ struct Outcome {
     reactions: Vec<Vec<Reaction>>,
 }
 
-fn outcome(mut cloth: AviCloth, inputs: &Inputs, steps: u32) -> Outcome {
+fn outcome(mut cloth: AviCloth, inputs: &Inputs, dt: f64, steps: u32) -> Outcome {
     let mut outcome = Outcome { snapshot: vec![], counts: vec![], events: vec![], reactions: vec![] };
     cloth.record_events();
     for _ in 0..steps {
-        let report = cloth.step(1.0 / 60.0, inputs).unwrap();
+        let report = cloth.step(dt, inputs).unwrap();
         outcome.counts.push(cloth.counts());
         outcome.events.push(cloth.events().to_vec());
         outcome.reactions.push(report.reactions);
@@ -47,10 +50,10 @@ fn outcome(mut cloth: AviCloth, inputs: &Inputs, steps: u32) -> Outcome {
 }
 
 /// Whether so many threads bring about what one does. What came of it.
-fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, steps: u32) -> Outcome {
+fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, dt: f64, steps: u32) -> Outcome {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| outcome(cloth(), inputs, steps))
+        pool.install(|| outcome(cloth(), inputs, dt, steps))
     };
     let one = with(1);
     for threads in [2, 3, 5] {
@@ -88,14 +91,42 @@ fn with_forces_alone() {
     let mut inputs = Inputs::NONE.clone();
     inputs.loads =
         vec![(cloth().vertex(1000), Wrench::force([0.0, 0.3, 0.1])), (cloth().vertex(7), Wrench::force([0.1; 3]))];
-    same_bits(cloth, &inputs, 6);
+    same_bits(cloth, &inputs, FRAME, 6);
 }
 
 #[test]
 fn with_hinges_that_have_clocks_and_viscosity() {
     let mesh = unstructured();
     let fabric = Fabric { damping: 1e-4, bend_damping: 1e-4, ..undamped() };
-    same_bits(|| hanging(&mesh, Parameters { fabric, bending: Bending::Hinges, ..parameters() }), Inputs::NONE, 3);
+    same_bits(
+        || hanging(&mesh, Parameters { fabric, bending: Bending::Hinges, ..parameters() }),
+        Inputs::NONE,
+        FRAME,
+        3,
+    );
+}
+
+/// Sums of what many who hold take have the order of vertices, whatever part these are in.
+#[test]
+fn with_many_held() {
+    let flat = Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap();
+    let n = flat.vertices().len();
+    // As numbers come from other tools: all over the place, and about the origin.
+    let number = |k: usize| (1009 * k % n) as u32;
+    let mut vertices = vec![[0.0; 3]; n];
+    for (k, [x, y, _]) in flat.positions().into_iter().enumerate() {
+        let (x, y) = (x - 0.8, y + 0.8);
+        vertices[number(k) as usize] = [x, y, 0.1 * x * y];
+    }
+    let triangles: Vec<[u32; 3]> = flat.triangles().iter().map(|t| t.map(|v| number(v as usize))).collect();
+    let mesh = Mesh::new(&vertices, &triangles).unwrap();
+    let held: Vec<u32> = (0..40).map(|k| (k * n / 40) as u32).collect();
+    let cloth = || {
+        let mut cloth = AviCloth::with_parameters("held", mesh.clone(), parameters()).unwrap();
+        cloth.pin(&held).unwrap();
+        cloth
+    };
+    same_bits(cloth, Inputs::NONE, 0.2, 4);
 }
 
 /// All clocks agree, so that order is by number alone.
@@ -103,15 +134,19 @@ fn with_hinges_that_have_clocks_and_viscosity() {
 fn where_all_clocks_agree() {
     let mesh = level(Mesh::grid([50, 40], [1.6, 1.3]).unwrap());
     let triangles = mesh.triangles().len();
-    same_bits(|| hanging(&mesh, parameters()).with_spans(&vec![2e-4; triangles]).unwrap(), Inputs::NONE, 3);
+    same_bits(|| hanging(&mesh, parameters()).with_spans(&vec![2e-4; triangles]).unwrap(), Inputs::NONE, FRAME, 3);
 }
 
 /// Limits move whatever is taut: from corners on, lines of taut triangles run across all parts.
 #[test]
 fn with_limits() {
     let mesh = unstructured();
-    let outcome =
-        same_bits(|| hanging(&mesh, Parameters { limit: Some(Limit::default()), ..parameters() }), Inputs::NONE, 24);
+    let outcome = same_bits(
+        || hanging(&mesh, Parameters { limit: Some(Limit::default()), ..parameters() }),
+        Inputs::NONE,
+        FRAME,
+        24,
+    );
     assert!(outcome.counts.iter().map(|counts| counts.limited).sum::<u64>() > 10_000, "{:?}", outcome.counts);
 }
 
@@ -157,7 +192,7 @@ fn with_an_obstacle_and_a_piece() {
         cloth.follow(vec![guide.clone()]).unwrap();
         cloth
     };
-    let outcome = same_bits(cloth, &inputs, 10);
+    let outcome = same_bits(cloth, &inputs, FRAME, 10);
     let handled: usize = outcome.counts.iter().map(|counts| counts.handled).sum();
     assert!(handled > 100 && outcome.reactions.iter().any(|reactions| !reactions.is_empty()), "{:?}", outcome.counts);
 }
