@@ -56,14 +56,14 @@ impl AviCloth {
             *parts = Parts::suitable(elements, mesh, *threads);
         }
         if let Some(parts) = parts
-            && parts.share_out(&next.clocks, &encounters, interval.duration())
+            && parts.is_worth_while(&next.clocks, &encounters, interval.duration())
         {
             parts.bring_in(next, accelerations, ways);
             let outside = Outside { interval, gravity, ways, limit, records };
             let obstacles = awake(parts.count(), || parts.run(outside, &mut encounters));
             parts.bring_home(next, ways);
             let begin = events.len();
-            parts.parts.iter_mut().for_each(|part| part.memory.tell(counts, events));
+            parts.parts.iter_mut().for_each(|part| part.memory.add_to(counts, events));
             events[begin..].sort_unstable_by_key(|(time, element)| (time.to_bits(), *element));
             return (obstacles + flight::moment(ways), encounters.seconds);
         }
@@ -89,7 +89,7 @@ impl AviCloth {
             from = until;
         }
         let moment = lane.flights.moment + flight::moment(lane.flights.ways);
-        memory.tell(counts, events);
+        memory.add_to(counts, events);
         (moment, encounters.seconds)
     }
 

@@ -191,7 +191,7 @@ impl Elements {
         }
     }
 
-    /// Vertices that an event of an element moves; what is not needed repeats one.
+    /// Vertices to which an element's forces give impulses (limits and contacts may move more); what is not needed repeats one.
     #[inline(always)]
     pub fn touched(&self, element: usize) -> [u32; 6] {
         if let Some(patch) = self.patches.get(element) {

@@ -85,7 +85,7 @@ impl<'a> Flights<'a> {
         (Self { nodes, gravity, accelerations, ways, step, until, moment }, more)
     }
 
-    /// The same for a while.
+    /// The same for a while. What the loan adds to `moment` is lost: obstacles' impulses come outside of loans.
     pub fn lend(&mut self) -> Flights<'_> {
         let Self { nodes, gravity, accelerations, ways, step, until, moment } = self;
         let (gravity, accelerations, step, until, moment) = (*gravity, *accelerations, *step, *until, *moment);

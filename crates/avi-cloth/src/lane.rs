@@ -40,9 +40,9 @@ pub(crate) struct Rules<'a> {
 #[derive(Default)]
 pub(crate) struct Memory {
     pub queue: Queue,
-    /// Sides that limits are to look at, of triangles.
+    /// Triangles and their sides that limits are to look at.
     pub called: VecDeque<(u32, u32)>,
-    /// Events; edges that were held back; events after which the next came early.
+    /// As in [`Counts`], of this thread.
     pub events: u64,
     pub limited: u64,
     pub early: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     /// Adds what was written down, in any order, and forgets it.
-    pub fn tell(&mut self, counts: &mut Counts, records: &mut Vec<(f64, u32)>) {
+    pub fn add_to(&mut self, counts: &mut Counts, records: &mut Vec<(f64, u32)>) {
         counts.events += std::mem::take(&mut self.events);
         counts.limited += std::mem::take(&mut self.limited);
         counts.early += std::mem::take(&mut self.early);
@@ -90,7 +90,7 @@ impl<'a> Lane<'a> {
         Lane { flights: flights.lend(), clocks: clocks.lend(), strains: strains.lend(), taut: taut.lend() }
     }
 
-    /// An event, and what meets keep apart for a span after it. The element's next.
+    /// Does an event; `keep_apart` is called with the span until the element's next, which is returned.
     #[inline(always)]
     pub fn act(
         &mut self,

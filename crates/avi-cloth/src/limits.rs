@@ -23,7 +23,7 @@ use crate::{
 /// How many times earlier than usual an event may come.
 const EARLIEST: f64 = 16.0;
 
-/// Sides that are looked at with an event, at most.
+/// Sides that are looked at with an event, at most; what is left is beyond its limit until a later event.
 const MOST: u32 = 256;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
@@ -108,7 +108,7 @@ impl Lane<'_> {
         sides
     }
 
-    /// Queues the taut sides that a vertex ends. There are none in other lanes (`windows.rs`).
+    /// Queues the taut sides that a vertex ends. Triangles of other lanes have none there: else the vertex were barred (`windows.rs`).
     fn call(&mut self, elements: &Elements, vertex: u32, called: &mut VecDeque<(u32, u32)>) {
         if self.taut[vertex as usize] == 0 {
             return;

@@ -84,7 +84,8 @@ impl Queue {
         due.insert(place, event);
     }
 
-    /// The next event, if it is not after a time of the stretch. Until that has passed nothing may be pushed that is before it.
+    /// The next event that is not after a time of the stretch. That time must never go back, and nothing may be pushed any more that is due
+    /// before an earlier one.
     #[inline(always)]
     pub fn pop(&mut self, until: f64) -> Option<Event> {
         while self.taken == self.slots[self.slot].len() {

@@ -26,9 +26,11 @@ const LONGEST: f64 = 1e6;
 pub(crate) struct Work {
     pub next: State,
     pub memory: Memory,
+    /// Of each vertex, how many taut sides it ends.
     pub taut: Vec<u32>,
-    /// None where there is nothing to gain, and so many threads that was found for; 0 where it is not known.
+    /// None where cutting gains nothing.
     pub parts: Option<Parts>,
+    /// For how many threads that was found; 0: it was not yet.
     pub threads: usize,
     /// Of vertices: loads `[N]`; what these and gravity make, empty where there are none `[m/s²]`; and 0 for what is held `[1/kg]`.
     pub loads: Vec<V3>,

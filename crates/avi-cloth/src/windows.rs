@@ -33,14 +33,13 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// So many of the elements have an event in a window. In longer ones more is put off, in shorter ones more time goes into waiting for each
-/// other.
+/// Events of a window, for each element. In longer ones more is put off, in shorter ones more time goes into waiting for each other.
 const EVENTS: f64 = 0.3;
 
-/// So much of the work may be of no part for it to be worth while: some times as much is put off.
-pub(crate) const MOST: f64 = 0.06;
+/// Largest share of events of no part, across borders or in contact, for it to be worth while: two to four times as much is put off.
+const MOST: f64 = 0.1;
 
-/// For so long a thread looks for work.
+/// Without work for so long, a thread gives up for the interval.
 const PATIENCE: Duration = Duration::from_micros(500);
 
 /// Before and after all events.
@@ -62,7 +61,7 @@ pub(crate) struct Part {
 pub(crate) struct Bar {
     from: (u64, u32),
     parent: u32,
-    /// Else it is not, with nobody.
+    /// In which window this holds; in others the vertex is not barred, and alone.
     window: u64,
 }
 
@@ -122,7 +121,7 @@ impl Bars<'_> {
         self.bar(one, from);
     }
 
-    /// Unites ends of taut sides, and bars those of what is of no part: patches from such a number on.
+    /// Unites ends of taut sides, and bars those of patches from number `patches` on, which are of no part.
     fn set(&mut self, lane: &Lane<'_>, rules: &Rules<'_>, patches: usize) {
         if rules.limit.is_none() {
             return;
@@ -156,7 +155,6 @@ impl Part {
                 continue;
             }
             let next = lane.act(event, rules, memory, |_, _, _| {});
-            // Without limits none ever is.
             for side in lane.clocks[event.place as usize].taut.iter() {
                 bars.unite([touched[side], touched[(side + 1) % 3]]);
             }
@@ -183,7 +181,7 @@ pub(crate) fn awake<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) ->
     rayon::join(all, || look_all(threads - 1, &done)).0
 }
 
-/// So many threads.
+/// On so many threads.
 fn look_all(threads: usize, done: &AtomicBool) {
     if threads > 1 {
         rayon::join(|| look_for_work(done), || look_all(threads - 1, done));
@@ -192,7 +190,7 @@ fn look_all(threads: usize, done: &AtomicBool) {
     }
 }
 
-/// Until it is done; or there was none for long, since whoever is to be done may wait for this thread.
+/// Until all is done; or there was no work for long, since whoever would end it may be waiting for this thread.
 fn look_for_work(done: &AtomicBool) {
     let mut last = Instant::now();
     while !done.load(Ordering::Acquire) && last.elapsed() < PATIENCE {
@@ -226,7 +224,7 @@ fn advance_all(
     );
 }
 
-/// An interval, and what is outside of the cloth's state.
+/// What a run takes beside the cloth's state.
 pub(crate) struct Outside<'a> {
     pub interval: Interval,
     /// `[m/s²]`
@@ -237,8 +235,8 @@ pub(crate) struct Outside<'a> {
 }
 
 impl Parts {
-    /// Counts who is how busy. Whether it is worth while.
-    pub fn share_out(&mut self, clocks: &[Clock], encounters: &Encounters<'_>, duration: f64) -> bool {
+    /// Counts how busy each part is in an interval `[s]`. Whether to take it in parts is worth while.
+    pub fn is_worth_while(&mut self, clocks: &[Clock], encounters: &Encounters<'_>, duration: f64) -> bool {
         self.parts.iter_mut().for_each(|part| part.rate = 0.0);
         let none = self.count();
         for (&name, &home) in self.names.iter().zip(&self.homes) {
@@ -278,7 +276,7 @@ impl Parts {
         let rate: f64 = parts.iter().map(|part| part.rate).sum();
         let longest = EVENTS * names.len() as f64 / rate;
         bars.resize(places.len(), Bar::default());
-        // Nothing is left but by who panicked.
+        // Something is left only after a panic.
         for part in &mut *parts {
             part.put_off.clear();
             part.memory.called.clear();

@@ -49,7 +49,7 @@ fn outcome(mut cloth: AviCloth, inputs: &Inputs, dt: f64, steps: u32) -> Outcome
     outcome
 }
 
-/// Whether so many threads bring about what one does. What came of it.
+/// Asserts that two, three and five threads bring about what one does, and returns that.
 fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, dt: f64, steps: u32) -> Outcome {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

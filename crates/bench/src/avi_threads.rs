@@ -25,11 +25,10 @@ const COURANT: f64 = 0.6;
 /// See the module.
 ///
 /// # Errors
-/// The JSON file cannot be written, or both do not go the same way.
+/// A pool cannot be built, a step fails, both do not go the same way, or the JSON file cannot be written.
 pub fn threads(table: &mut Table, effort: Effort) -> Result<(), Failure> {
-    let pools = [1, 2].map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
-    let [one, two] = pools;
-    let pools = [one?, two?];
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pools = [pool(1)?, pool(2)?];
     for triangles in if effort.quick { [2500, 3000] } else { [5016, 20_000] } {
         let scene = Scene::sheet(triangles)?;
         for limit in [None, Some(Limit::default())] {
@@ -38,10 +37,11 @@ pub fn threads(table: &mut Table, effort: Effort) -> Result<(), Failure> {
             // The first few steps fall freely.
             for step in 0..if effort.quick { 4 } else { 60 } {
                 let mut times = [0.0; 2];
-                for ((cloth, pool), time) in cloths.iter_mut().zip(&pools).zip(&mut times) {
+                // Either goes first every other time.
+                for k in [step % 2, 1 - step % 2] {
                     let begin = Instant::now();
-                    pool.install(|| cloth.step(STEP, Inputs::NONE))?;
-                    *time = begin.elapsed().as_secs_f64();
+                    pools[k].install(|| cloths[k].step(STEP, Inputs::NONE))?;
+                    times[k] = begin.elapsed().as_secs_f64();
                 }
                 if step >= 3 {
                     let events = cloths[0].counts().events as f64;
