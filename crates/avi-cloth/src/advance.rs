@@ -81,7 +81,7 @@ impl AviCloth {
                 memory.queue.push(Event { time, element, place: element });
             }
             while let Some(event) = memory.queue.pop(until) {
-                let next = lane.act(event, &rules, memory, |event, span, flights| {
+                let next = lane.act(event, &rules, memory, |span, flights| {
                     encounters.keep_apart(event, span, flights, &[]);
                 });
                 memory.queue.push(next);

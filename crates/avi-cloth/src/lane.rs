@@ -97,7 +97,7 @@ impl<'a> Lane<'a> {
         event: Event,
         rules: &Rules<'_>,
         memory: &mut Memory,
-        keep_apart: impl FnOnce(Event, f64, &mut Flights<'_>),
+        keep_apart: impl FnOnce(f64, &mut Flights<'_>),
     ) -> Event {
         let (time, element) = (event.time, event.place as usize);
         let Clock { span, usual, .. } = self.clocks[element];
@@ -109,7 +109,7 @@ impl<'a> Lane<'a> {
             Some(limit) => self.hold_back(rules.elements, event, limit, &mut memory.called),
             None => Restrained { span: usual, sides: 0 },
         };
-        keep_apart(event, held.span, &mut self.flights);
+        keep_apart(held.span, &mut self.flights);
         let mut due = time + held.span;
         if (due - rules.last).abs() < AT_END * held.span {
             due = rules.last;

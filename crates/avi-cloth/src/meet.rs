@@ -10,7 +10,7 @@
 //! of one triangle on either side, so that nothing is looked at nine or six times. And stopping impulses are found going on from an event,
 //! in place of going back to before it.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{collections::BTreeMap, ops::Range, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
@@ -115,10 +115,10 @@ impl Meetings {
         element + 1 < self.first.len() && self.first[element] < self.first[element + 1]
     }
 
-    /// The pairs that an element has to look after.
-    fn pairs_of(&self, element: u32) -> &[u32] {
+    /// Where in `listed` the pairs are that an element has to look after.
+    fn list(&self, element: u32) -> Range<usize> {
         let element = element as usize;
-        &self.listed[self.first[element] as usize..self.first[element + 1] as usize]
+        self.first[element] as usize..self.first[element + 1] as usize
     }
 
     /// How many pairs got impulses.
@@ -143,8 +143,8 @@ impl Meetings {
         let place = |k: usize| places.get(k).map_or(k, |&place| place as usize);
         let (at, way) = contacts.vertices();
         let (begin, duration) = (self.begin, self.duration);
-        for at_list in self.first[element as usize]..self.first[element as usize + 1] {
-            let number = self.listed[at_list as usize];
+        for entry in self.list(element) {
+            let number = self.listed[entry];
             let pair = &self.pairs[number as usize];
             let mut states = [(V3::zeros(), V3::zeros(), 0.0); 4];
             for (state, k) in states.iter_mut().zip(pair.vertices.map(|v| v as usize)) {
@@ -192,9 +192,9 @@ impl Encounters<'_> {
 
     /// Vertices of the cloth in an element's pairs.
     pub fn vertices(&self, element: u32) -> impl Iterator<Item = u32> {
-        let pairs = if self.concern(element) { self.meetings.pairs_of(element) } else { &[] };
-        let cloth = self.meetings.cloth;
-        pairs.iter().flat_map(|&pair| self.meetings.pairs[pair as usize].vertices).filter(move |&v| v < cloth)
+        let Meetings { pairs, listed, cloth, .. } = &*self.meetings;
+        let list = if self.concern(element) { self.meetings.list(element) } else { 0..0 };
+        listed[list].iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth)
     }
 
     /// Keeps the pairs of an event's element apart for a span `[s]`.

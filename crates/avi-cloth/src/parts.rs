@@ -51,17 +51,11 @@ impl Parts {
     /// Cut into at most so many parts, and as many as are worth while; none if that is one.
     pub fn suitable(elements: &Elements, mesh: &Mesh, threads: usize) -> Option<Self> {
         let most = threads.min(elements.spans.len() / LEAST);
-        (2..=most).rev().map(|count| Self::new(elements, mesh, count)).find(|parts| {
-            let work = |home: u32| -> f64 {
-                let spans = parts.homes.iter().zip(&parts.elements.spans);
-                spans.filter(|(of, _)| **of == home).map(|(_, span)| span.recip()).sum()
-            };
-            let none = parts.count() as u32;
-            work(none) < MOST * (0..=none).map(work).sum::<f64>()
-        })
+        (2..=most).rev().find_map(|count| Self::new(elements, mesh, count))
     }
 
-    fn new(elements: &Elements, mesh: &Mesh, count: usize) -> Self {
+    /// None if too much is across borders.
+    fn new(elements: &Elements, mesh: &Mesh, count: usize) -> Option<Self> {
         let x = mesh.vertices();
         let mut work = vec![0.0; x.len()];
         for (number, span) in elements.spans.iter().enumerate() {
@@ -84,6 +78,11 @@ impl Parts {
             if of.iter().all(|part| *part == of[0]) { of[0] } else { count as u32 }
         };
         let (patches, all) = (elements.patches.len() as u32, elements.spans.len() as u32);
+        let rate = |element: u32| elements.spans[element as usize].recip();
+        let across: f64 = (0..all).filter(|element| home(element) == count as u32).map(rate).sum();
+        if across >= MOST * (0..all).map(rate).sum::<f64>() {
+            return None;
+        }
         let mut names: Vec<u32> = (0..all).collect();
         names[..patches as usize].sort_by_key(home);
         names[patches as usize..].sort_by_key(home);
@@ -94,7 +93,7 @@ impl Parts {
             let vertex = firsts.get(k).copied().unwrap_or(x.len());
             [vertex, before(of_patches), patches as usize + before(of_folds)]
         };
-        Self {
+        Some(Self {
             begins: (0..=count).map(begin).collect(),
             elements: elements.renumbered(&places, &vertices, &names),
             vertices,
@@ -109,7 +108,7 @@ impl Parts {
             bars: vec![],
             windows: 0,
             parts: (0..=count).map(|_| Part::default()).collect(),
-        }
+        })
     }
 
     /// How many.
@@ -205,7 +204,7 @@ mod tests {
     fn every_vertex_and_element_has_one_place() {
         let mesh = Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap();
         let cloth = AviCloth::new("sheet", mesh, Fabric::jersey()).unwrap();
-        let parts = Parts::new(&cloth.elements, &cloth.mesh, 3);
+        let parts = Parts::new(&cloth.elements, &cloth.mesh, 3).unwrap();
         let none = parts.count();
         for (place, &v) in parts.vertices.iter().enumerate() {
             assert_eq!(parts.places[v as usize] as usize, place);

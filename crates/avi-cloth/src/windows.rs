@@ -154,7 +154,7 @@ impl Part {
                 put_off.push(event);
                 continue;
             }
-            let next = lane.act(event, rules, memory, |_, _, _| {});
+            let next = lane.act(event, rules, memory, |_, _| {});
             for side in lane.clocks[event.place as usize].taut.iter() {
                 bars.unite([touched[side], touched[(side + 1) % 3]]);
             }
@@ -234,14 +234,20 @@ pub(crate) struct Outside<'a> {
     pub records: bool,
 }
 
+/// The part of an element; what has pairs to look after is of none.
+fn home(homes: &[u32], none: usize, event: Event, encounters: &Encounters<'_>) -> usize {
+    if encounters.concern(event.element) { none } else { homes[event.place as usize] as usize }
+}
+
 impl Parts {
     /// Counts how busy each part is in an interval `[s]`. Whether to take it in parts is worth while.
     pub fn is_worth_while(&mut self, clocks: &[Clock], encounters: &Encounters<'_>, duration: f64) -> bool {
         self.parts.iter_mut().for_each(|part| part.rate = 0.0);
         let none = self.count();
-        for (&name, &home) in self.names.iter().zip(&self.homes) {
-            let home = if encounters.concern(name) { none } else { home as usize };
-            self.parts[home].rate += clocks[name as usize].usual.recip();
+        for (place, &element) in (0..).zip(&self.names) {
+            let Clock { next: time, usual, .. } = clocks[element as usize];
+            let home = home(&self.homes, none, Event { time, element, place }, encounters);
+            self.parts[home].rate += usual.recip();
         }
         let rate: f64 = self.parts.iter().map(|part| part.rate).sum();
         self.parts[none].rate < MOST * rate && rate * duration > EVENTS * self.names.len() as f64
@@ -270,9 +276,6 @@ impl Parts {
         let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let none = parts.len() - 1;
-        let home = |place: u32, name: u32, encounters: &Encounters<'_>| {
-            if encounters.concern(name) { none } else { homes[place as usize] as usize }
-        };
         let rate: f64 = parts.iter().map(|part| part.rate).sum();
         let longest = EVENTS * names.len() as f64 / rate;
         bars.resize(places.len(), Bar::default());
@@ -286,8 +289,8 @@ impl Parts {
             let until = Queue::stretch(from, interval.end, rate);
             parts.iter_mut().for_each(|part| part.memory.queue.start(from, until, part.rate));
             for (place, &element) in (0..).zip(&*names) {
-                let time = lane.clocks[place as usize].next;
-                parts[home(place, element, encounters)].memory.queue.push(Event { time, element, place });
+                let event = Event { time: lane.clocks[place as usize].next, element, place };
+                parts[home(homes, none, event, encounters)].memory.queue.push(event);
             }
             while from < until {
                 let to = from + longest;
@@ -309,10 +312,10 @@ impl Parts {
                 let queue = &mut rest[0].memory.queue;
                 inner.iter_mut().flat_map(|part| part.put_off.drain(..)).for_each(|event| queue.push(event));
                 while let Some(event) = parts[none].memory.queue.pop(to) {
-                    let next = lane.act(event, &rules, &mut parts[none].memory, |event, span, flights| {
+                    let next = lane.act(event, &rules, &mut parts[none].memory, |span, flights| {
                         encounters.keep_apart(event, span, flights, places);
                     });
-                    let home = if next.time > to { home(next.place, next.element, encounters) } else { none };
+                    let home = if next.time > to { home(homes, none, next, encounters) } else { none };
                     parts[home].memory.queue.push(next);
                 }
                 from = to;

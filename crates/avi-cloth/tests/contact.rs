@@ -1,14 +1,17 @@
 //! Asynchronous cloth meets itself and obstacles: nothing passes through anything, and whoever is met feels it.
 
-use std::{f64::consts::FRAC_PI_2, sync::Arc};
+mod common {
+    pub mod obstacles;
+}
 
+use std::f64::consts::FRAC_PI_2;
+
+use common::obstacles::{from_to, joined, obstacle, still};
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_avi_cloth::{AviCloth, Counts, Fabric, Integrator, Membrane, Parameters};
 use partita_contact::{Features, crossings};
 use partita_mesh::Mesh;
-use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Simulator, StepReport, Surface,
-};
+use partita_simulator::{HandleState, Inputs, Motion, Simulator, StepReport};
 
 type V3 = Vector3<f64>;
 
@@ -33,52 +36,9 @@ fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
     mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
 }
 
-/// All of them as islands of one.
-fn joined(meshes: &[Mesh]) -> Mesh {
-    let (mut vertices, mut triangles) = (vec![], vec![]);
-    for mesh in meshes {
-        let first = vertices.len() as u32;
-        vertices.extend(mesh.positions());
-        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
-    }
-    Mesh::new(&vertices, &triangles).unwrap()
-}
-
-/// A guide along which a frame, or each vertex, carries the mesh, without restitution.
-fn obstacle(mesh: &Mesh, friction: f64, deforms: bool) -> Guide {
-    let owner = HandleTable::new("tests", "obstacle").owner();
-    let handle = |index: u32| HandleId { owner, index };
-    let surface = Surface {
-        name: "obstacle".into(),
-        carrier: if deforms {
-            Carrier::Points((0..mesh.vertices().len() as u32).map(handle).collect())
-        } else {
-            Carrier::Frame(handle(0))
-        },
-        vertices: mesh.positions(),
-        triangles: mesh.triangles().to_vec(),
-        two_sided: false,
-        lines: vec![],
-        primitive: None,
-        friction,
-        restitution: 0.0,
-        thickness: 0.0,
-    };
-    Guide::Obstacle { surface: Arc::new(surface), friction, restitution: 0.0, thickness: 0.0, except: vec![] }
-}
-
 fn posed(at: V3, turn: UnitQuaternion<f64>) -> HandleState {
     let q = turn.coords;
     HandleState { orientation: [q.x, q.y, q.z, q.w], ..HandleState::point(at, [0.0; 3]) }
-}
-
-fn from_to(begin: HandleState, end: HandleState) -> Inputs {
-    Inputs { motions: vec![Some(Motion { begin: Arc::new([begin]), end: Arc::new([end]) })], ..Inputs::default() }
-}
-
-fn still(at: V3) -> Inputs {
-    let state = posed(at, UnitQuaternion::identity());
-    from_to(state, state)
 }
 
 /// Of its edges and its triangles.

@@ -1,10 +1,16 @@
 //! Asynchronous cloth against exact solutions and laws, without contact.
 
-mod common;
+mod common {
+    pub mod cloth;
+    pub mod random;
+}
 
 use std::f64::consts::FRAC_PI_2;
 
-use common::{Random, elastic, make, plain};
+use common::{
+    cloth::{elastic, make, plain},
+    random::Random,
+};
 use nalgebra::Vector3;
 use partita_avi_cloth::{AviCloth, Bending, Fabric, Integrator, Limit, Membrane, Parameters};
 use partita_mesh::{Mesh, Side};

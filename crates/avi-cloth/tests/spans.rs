@@ -1,8 +1,14 @@
 //! How long elements wait from event to event.
 
-mod common;
+mod common {
+    pub mod cloth;
+    pub mod random;
+}
 
-use common::{Random, elastic, make, plain};
+use common::{
+    cloth::{elastic, make, plain},
+    random::Random,
+};
 use nalgebra::Vector3;
 use partita_avi_cloth::{AviCloth, Bending, Estimate, Fabric, Membrane, Parameters};
 use partita_elastic::{Cut, Sheet, hinge};

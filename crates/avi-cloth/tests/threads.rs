@@ -1,27 +1,23 @@
 //! Cloth in parts is cloth in one: the same bits with any number of threads.
 
-use std::sync::Arc;
+mod common {
+    pub mod cloth;
+    pub mod obstacles;
+}
 
-use nalgebra::Vector3;
-use partita_avi_cloth::{AviCloth, Bending, Counts, Fabric, Limit, Membrane, Parameters};
-use partita_mesh::Mesh;
-use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Inputs, Motion, Reaction, Simulator, Surface, Wrench,
+use common::{
+    cloth::{elastic, make, plain},
+    obstacles::{joined, obstacle, still},
 };
+use nalgebra::Vector3;
+use partita_avi_cloth::{AviCloth, Bending, Counts, Fabric, Limit, Parameters};
+use partita_mesh::Mesh;
+use partita_simulator::{HandleState, Inputs, Reaction, Simulator, Wrench};
 
 type V3 = Vector3<f64>;
 
-fn undamped() -> Fabric {
-    Fabric {
-        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
-        damping: 0.0,
-        bend_damping: 0.0,
-        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(1e-5).density(0.5)
-    }
-}
-
 fn parameters() -> Parameters {
-    Parameters { fabric: undamped(), courant: 0.5, limit: None, self_contact: false, ..Parameters::default() }
+    Parameters { courant: 0.5, gravity: Parameters::default().gravity, ..plain(elastic().bend(1e-5)) }
 }
 
 /// Of most steps `[s]`.
@@ -65,7 +61,7 @@ fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, dt: f64, step
 
 /// A level sheet 1.6 m wide, held by a corner, and shaken by another.
 fn hanging(mesh: &Mesh, parameters: Parameters) -> AviCloth {
-    let mut cloth = AviCloth::with_parameters("hanging", mesh.clone(), parameters).unwrap();
+    let mut cloth = make(mesh.clone(), parameters);
     let nearest = |corner: V3| {
         let to = |v: &u32| (mesh.vertices()[*v as usize] - corner).norm();
         (0..mesh.vertices().len() as u32).min_by(|a, b| to(a).total_cmp(&to(b))).unwrap()
@@ -97,7 +93,7 @@ fn with_forces_alone() {
 #[test]
 fn with_hinges_that_have_clocks_and_viscosity() {
     let mesh = unstructured();
-    let fabric = Fabric { damping: 1e-4, bend_damping: 1e-4, ..undamped() };
+    let fabric = Fabric { damping: 1e-4, bend_damping: 1e-4, ..parameters().fabric };
     same_bits(
         || hanging(&mesh, Parameters { fabric, bending: Bending::Hinges, ..parameters() }),
         Inputs::NONE,
@@ -122,7 +118,7 @@ fn with_many_held() {
     let mesh = Mesh::new(&vertices, &triangles).unwrap();
     let held: Vec<u32> = (0..40).map(|k| (k * n / 40) as u32).collect();
     let cloth = || {
-        let mut cloth = AviCloth::with_parameters("held", mesh.clone(), parameters()).unwrap();
+        let mut cloth = make(mesh.clone(), parameters());
         cloth.pin(&held).unwrap();
         cloth
     };
@@ -150,44 +146,19 @@ fn with_limits() {
     assert!(outcome.counts.iter().map(|counts| counts.limited).sum::<u64>() > 10_000, "{:?}", outcome.counts);
 }
 
-/// Both as islands of one mesh.
-fn beside(one: &Mesh, other: &Mesh) -> Mesh {
-    let n = one.vertices().len() as u32;
-    let vertices = [one.positions(), other.positions()].concat();
-    let more: Vec<[u32; 3]> = other.triangles().iter().map(|t| t.map(|v| n + v)).collect();
-    Mesh::new(&vertices, &[one.triangles(), &more].concat()).unwrap()
-}
-
 /// What meets something is of no part: a block below, and a small piece that comes down on the middle.
 #[test]
 fn with_an_obstacle_and_a_piece() {
     let sheet = level(Mesh::unstructured([2.0; 2], 8000, |_| 1.0).unwrap()).at([0.0, 0.055, 0.0]).unwrap();
     let piece = level(Mesh::grid([5, 5], [0.15, 0.15]).unwrap()).at([0.95, 0.08, 0.95]).unwrap();
-    let mesh = beside(&sheet, &piece);
+    let mesh = joined(&[sheet.clone(), piece]);
     let falls = |k: usize| [0.0, if k < sheet.vertices().len() { 0.0 } else { -1.0 }, 0.0];
     let velocities: Vec<[f64; 3]> = (0..mesh.vertices().len()).map(falls).collect();
-    let block = Mesh::cuboid([0.3, 0.1, 0.3]).unwrap();
-    let owner = HandleTable::new("test", "block").owner();
-    let surface = Surface {
-        name: "block".into(),
-        carrier: Carrier::Frame(HandleId { owner, index: 0 }),
-        vertices: block.positions(),
-        triangles: block.triangles().to_vec(),
-        lines: vec![],
-        two_sided: false,
-        primitive: None,
-        friction: 0.5,
-        restitution: 0.0,
-        thickness: 0.0,
-    };
-    let guide =
-        Guide::Obstacle { surface: Arc::new(surface), friction: 0.5, restitution: 0.0, thickness: 0.0, except: vec![] };
-    let state = HandleState::point([0.35, -0.01, 0.35], [0.0; 3]);
-    let still = Motion { begin: Arc::new([state]), end: Arc::new([state]) };
-    let inputs = Inputs { motions: vec![Some(still)], ..Inputs::default() };
+    let guide = obstacle(&Mesh::cuboid([0.3, 0.1, 0.3]).unwrap(), 0.5, false);
+    let inputs = still(V3::new(0.35, -0.01, 0.35));
     let cloth = || {
         let parameters = Parameters { self_contact: true, ..parameters() };
-        let cloth = AviCloth::with_parameters("falling", mesh.clone(), parameters).unwrap();
+        let cloth = make(mesh.clone(), parameters);
         let mut cloth = cloth.with_velocities(&velocities).unwrap();
         cloth.follow(vec![guide.clone()]).unwrap();
         cloth

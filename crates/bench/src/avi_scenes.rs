@@ -76,12 +76,8 @@ impl Scene {
         Self { mesh: self.mesh.clone(), pinned: self.pinned.clone(), fabric, ..*self }
     }
 
-    /// Asynchronous cloth.
-    pub fn cloth(&self, courant: f64, limit: Option<Limit>) -> Result<AviCloth, Failure> {
-        self.explicit(avi_cloth::Integrator::Asynchronous, (Estimate::Mode, courant), limit)
-    }
-
-    fn explicit(
+    /// Of `crates/avi-cloth`, with spans by an estimate and α [-].
+    pub fn explicit_cloth(
         &self,
         integrator: avi_cloth::Integrator,
         (estimate, courant): (Estimate, f64),
@@ -241,7 +237,7 @@ fn explicit(
     limit: Option<Limit>,
     until: Until,
 ) -> Result<Ran, Failure> {
-    let mut cloth = scene.explicit(integrator, estimate, limit)?;
+    let mut cloth = scene.explicit_cloth(integrator, estimate, limit)?;
     let shortest = cloth.spans().iter().copied().fold(f64::INFINITY, f64::min);
     let spans = match integrator {
         // The mean is that of events, below.

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use partita::{
-    avi_cloth::Limit,
+    avi_cloth::{Estimate, Integrator, Limit},
     simulator::{Inputs, Simulator},
 };
 
@@ -32,7 +32,8 @@ pub fn threads(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     for triangles in if effort.quick { [2500, 3000] } else { [5016, 20_000] } {
         let scene = Scene::sheet(triangles)?;
         for limit in [None, Some(Limit::default())] {
-            let mut cloths = [scene.cloth(COURANT, limit)?, scene.cloth(COURANT, limit)?];
+            let cloth = || scene.explicit_cloth(Integrator::Asynchronous, (Estimate::Mode, COURANT), limit);
+            let mut cloths = [cloth()?, cloth()?];
             let (mut ratios, mut each) = (vec![], [vec![], vec![]]);
             // The first few steps fall freely.
             for step in 0..if effort.quick { 4 } else { 60 } {
