@@ -60,7 +60,9 @@ impl Elements {
     /// Impulses of a triangle and its hinges, with all vertices at one time. How many times stiffer than at rest it is.
     #[inline(always)]
     fn pull(&self, patch: &Patch, span: f64, mut last: Option<&mut Strains>, flights: &mut Flights<'_>) -> f64 {
-        let at = patch.vertices.map(|v| flights.nodes[v as usize].x);
+        // Not by `map`, which copies what it has just written before it is there.
+        let [a, b, c] = patch.vertices.map(|v| v as usize);
+        let at = [flights.nodes[a].x, flights.nodes[b].x, flights.nodes[c].x];
         let [flow, bend_flow] = self.damping.map(|tau| tau / span);
         let strains = last.as_deref_mut().map(|last| (&mut last.membrane, flow));
         let (forces, stiffening) = patch.membrane(&self.law, &at, strains);
@@ -91,6 +93,7 @@ impl Elements {
     }
 
     /// Impulses of a hinge, with all vertices at one time.
+    #[inline(always)]
     fn bend(
         &self,
         vertices: [usize; 4],
@@ -100,8 +103,8 @@ impl Elements {
         last: Option<&mut Strains>,
         flights: &mut Flights<'_>,
     ) {
-        let [a, b, c, d] = vertices.map(|k| flights.nodes[k].x);
-        let Some((sine, gradient)) = fold([&a, &b, &c, &d], &Left::new(&[a, b, c])) else { return };
+        let [a, b, c, d] = [0, 1, 2, 3].map(|k| &flights.nodes[vertices[k]].x);
+        let Some((sine, gradient)) = fold([a, b, c, d], &Left::new(&[*a, *b, *c])) else { return };
         let mut bent = sine - rest;
         if let Some(last) = last {
             bent += self.damping[1] / span * (sine - std::mem::replace(&mut last.sines[0], sine));
