@@ -119,12 +119,14 @@ impl AviCloth {
                     flights.nodes[k].v += kick;
                 }
             } else {
-                (0..n).for_each(|k| flights.reach(k, time));
+                for k in 0..n {
+                    flights.reach(k, time);
+                }
                 elements.act_all(span, strains, &mut flights);
             }
             if let Some(limit) = limit {
                 for patch in &elements.patches {
-                    let sides = (0..3).filter(|&side| patch.hold_side(side, limit, span, &mut flights));
+                    let sides = patch.own.iter().filter(|&side| patch.hold_side(side, limit, span, &mut flights));
                     counts.limited += sides.count() as u64;
                 }
             }

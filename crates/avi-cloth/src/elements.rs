@@ -48,6 +48,8 @@ pub(crate) struct Patch {
     pub sines: [f64; 3],
     /// Of sides at rest `[m]`.
     pub lengths: [f64; 3],
+    /// Sides that limits look at with its events: of the two triangles at a side, that at its left has it.
+    pub own: Sides,
 }
 
 /// A side of a triangle to which its hinge belongs.
@@ -92,7 +94,7 @@ pub(crate) struct Elements {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Corner {
     pub patch: u32,
-    /// The sides that it ends.
+    /// The patch's own sides that it ends.
     pub sides: Sides,
 }
 
@@ -141,6 +143,12 @@ impl Elements {
                 patch.sines[k] = sine(patch.hinge(k), &left);
             }
         }
+        for edge in mesh.edges() {
+            let patch = &mut patches[edge.left as usize];
+            if let Some(side) = (0..3).find(|&side| patch.ends(side) == edge.vertices) {
+                patch.own.set(side, true);
+            }
+        }
         let mut spans = spans::estimated(&patches, &folds, x, sheet, fabric, *estimate);
         spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
@@ -154,7 +162,8 @@ impl Elements {
         for (number, patch) in (0..).zip(&patches) {
             for (k, v) in patch.vertices.into_iter().enumerate() {
                 first[v as usize] -= 1;
-                around[first[v as usize] as usize] = Corner { patch: number, sides: Sides::at_corner(k) };
+                around[first[v as usize] as usize] =
+                    Corner { patch: number, sides: patch.own.and(Sides::at_corner(k)) };
             }
         }
         Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around }
@@ -255,6 +264,7 @@ impl Patch {
             stiffness: order.map(|k| bends(k).map_or(0.0, |side| side.stiffness)),
             sines: [0.0; 3],
             lengths: order.map(|k| lengths[k]),
+            own: Sides::default(),
         }
     }
 

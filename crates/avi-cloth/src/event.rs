@@ -32,62 +32,75 @@ impl Elements {
         let Some(patch) = self.patches.get(element) else {
             let Fold { vertices, stiffness, sine } = &self.folds[element - self.patches.len()];
             let all = vertices.map(|v| v as usize);
-            all.iter().for_each(|&k| flights.reach(k, time));
+            for k in all {
+                flights.reach(k, time);
+            }
             self.bend(all, *stiffness, *sine, span, last, flights);
             return 1.0;
         };
-        patch.vertices.iter().for_each(|&v| flights.reach(v as usize, time));
+        let [a, b, c] = patch.vertices.map(|v| v as usize);
+        let at = [flights.reach(a, time), flights.reach(b, time), flights.reach(c, time)];
         for k in 0..3 {
             if patch.stiffness[k] == 0.0 {
                 break;
             }
             flights.reach(patch.beyond[k] as usize, time);
         }
-        self.pull(patch, span, last, flights)
+        self.pull(patch, at, span, last, flights)
     }
 
     /// One event of all, with all vertices at one time.
     pub fn act_all(&self, span: f64, strains: &mut [Strains], flights: &mut Flights<'_>) {
         let mut strains = strains.iter_mut();
         for patch in &self.patches {
-            self.pull(patch, span, strains.next(), flights);
+            let [a, b, c] = patch.vertices.map(|v| v as usize);
+            let at = [flights.nodes[a].x, flights.nodes[b].x, flights.nodes[c].x];
+            self.pull(patch, at, span, strains.next(), flights);
         }
         for Fold { vertices, stiffness, sine } in &self.folds {
             self.bend(vertices.map(|v| v as usize), *stiffness, *sine, span, strains.next(), flights);
         }
     }
 
-    /// Impulses of a triangle and its hinges, with all vertices at one time. How many times stiffer than at rest it is.
+    /// Impulses of a triangle whose corners are there, and of its hinges, with all vertices at one time. How many times stiffer than at
+    /// rest it is.
     #[inline(always)]
-    fn pull(&self, patch: &Patch, span: f64, mut last: Option<&mut Strains>, flights: &mut Flights<'_>) -> f64 {
-        // Not by `map`, which copies what it has just written before it is there.
-        let [a, b, c] = patch.vertices.map(|v| v as usize);
-        let at = [flights.nodes[a].x, flights.nodes[b].x, flights.nodes[c].x];
+    fn pull(
+        &self,
+        patch: &Patch,
+        at: [V3; 3],
+        span: f64,
+        mut last: Option<&mut Strains>,
+        flights: &mut Flights<'_>,
+    ) -> f64 {
         let [flow, bend_flow] = self.damping.map(|tau| tau / span);
         let strains = last.as_deref_mut().map(|last| (&mut last.membrane, flow));
         let (forces, stiffening) = patch.membrane(&self.law, &at, strains);
-        let mut impulses = forces.map(|force| span * force);
         let left = Left::new(&at);
+        // Turned from hinge to hinge, so that its edge runs from the first to the second. By index they would go through memory, and wait
+        // for it: a quarter of a twin's step.
+        let corner = |k: usize| (patch.vertices[k], at[k], span * forces[k]);
+        let [mut i, mut j, mut l] = [corner(0), corner(1), corner(2)];
         for k in 0..3 {
             if patch.stiffness[k] == 0.0 {
                 break;
             }
-            let (i, j, l) = (k, (k + 1) % 3, (k + 2) % 3);
             let beyond = patch.beyond[k] as usize;
-            let known = fold([&at[i], &at[j], &at[l], &flights.nodes[beyond].x], &left);
-            let Some((sine, gradient)) = known else { continue };
-            let mut bent = sine - patch.sines[k];
-            if let Some(last) = &mut last {
-                bent += bend_flow * (sine - std::mem::replace(&mut last.sines[k], sine));
+            if let Some((sine, gradient)) = fold([&i.1, &j.1, &l.1, &flights.nodes[beyond].x], &left) {
+                let mut bent = sine - patch.sines[k];
+                if let Some(last) = &mut last {
+                    bent += bend_flow * (sine - std::mem::replace(&mut last.sines[k], sine));
+                }
+                let moment = -2.0 * span * patch.stiffness[k] * bent;
+                i.2 += moment * gradient[0];
+                j.2 += moment * gradient[1];
+                l.2 += moment * gradient[2];
+                flights.push(beyond, moment * gradient[3]);
             }
-            let moment = -2.0 * span * patch.stiffness[k] * bent;
-            impulses[i] += moment * gradient[0];
-            impulses[j] += moment * gradient[1];
-            impulses[l] += moment * gradient[2];
-            flights.push(beyond, moment * gradient[3]);
+            (i, j, l) = (j, l, i);
         }
-        for (v, impulse) in patch.vertices.iter().zip(impulses) {
-            flights.push(*v as usize, impulse);
+        for (v, _, impulse) in [i, j, l] {
+            flights.push(v as usize, impulse);
         }
         stiffening
     }

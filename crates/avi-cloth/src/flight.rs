@@ -92,18 +92,20 @@ impl<'a> Flights<'a> {
         Flights { nodes: nodes.lend(), gravity, accelerations, ways, step, until, moment }
     }
 
-    /// Takes a vertex to a time that is not before its own. Free ones fly along the parabola, which is exact.
+    /// Takes a vertex to a time that is not before its own, and tells where it is then. Free ones fly along the parabola, which is exact.
     #[inline(always)]
-    pub fn reach(&mut self, k: usize, time: f64) {
+    pub fn reach(&mut self, k: usize, time: f64) -> V3 {
         let node = &mut self.nodes[k];
-        if node.time == time {
-            return;
+        if node.time != time && node.w != 0.0 {
+            let (x, v) = node.at(time, *self.accelerations.get(k).unwrap_or(&self.gravity));
+            (node.x, node.v, node.time) = (x, v, time);
+            // Not from memory, where it is not yet.
+            return x;
         }
-        if node.w == 0.0 {
+        if node.time != time {
             self.lead(k, time);
-            return;
         }
-        node.fly(time, *self.accelerations.get(k).unwrap_or(&self.gravity));
+        self.nodes[k].x
     }
 
     /// The same of a vertex that is held.

@@ -37,7 +37,7 @@ pub(crate) struct Restrained {
     pub sides: u64,
 }
 
-/// Of each vertex, how many taut sides it ends, those within the sheet twice.
+/// Of each vertex, how many taut sides it ends.
 pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize, taut: &mut Vec<u32>) {
     taut.clear();
     taut.resize(vertices, 0);
@@ -97,7 +97,9 @@ impl Lane<'_> {
             }
             let patch = &elements.patches[number as usize];
             let ends = patch.ends(side);
-            ends.iter().for_each(|&v| self.flights.reach(v as usize, time));
+            for v in ends {
+                self.flights.reach(v as usize, time);
+            }
             if patch.hold_side(side, limit, span, &mut self.flights) {
                 sides += 1;
                 ends.iter().for_each(|&v| self.call(elements, v, called));
@@ -155,11 +157,11 @@ impl Patch {
         [now / self.lengths[side] - 1.0, apart.dot(&(j.v - i.v)) / (now * self.lengths[side])]
     }
 
-    /// Sides that would be strained by more than they may at the next event, or are.
+    /// Its own sides that would be strained by more than they may at the next event, or are.
     #[inline(always)]
     fn taut_sides(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> Sides {
         let mut taut = Sides::default();
-        for side in 0..3 {
+        for side in self.own.iter() {
             let [i, j] = self.ends(side).map(|v| &flights.nodes[v as usize]);
             let apart = j.x - i.x;
             let (square, growth) = (apart.norm_squared(), span * apart.dot(&(j.v - i.v)));
@@ -169,9 +171,9 @@ impl Patch {
         taut
     }
 
-    /// Until when no side is strained by more than twice what it may be at the next event (\[TPS08\] section 4).
+    /// Until when none of its own sides is strained by more than twice what it may be at the next event (\[TPS08\] section 4).
     fn next_span(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> f64 {
-        let until = (0..3).map(|side| {
+        let until = self.own.iter().map(|side| {
             let [strain, rate] = self.strain(side, flights);
             if rate > 0.0 { (2.0 * limit.next - strain) / rate } else { f64::INFINITY }
         });

@@ -216,18 +216,18 @@ impl Until {
     }
 }
 
-/// A scene by a method, with limits where it has them.
+/// A scene by a method, with limits where it has them, on one thread.
 pub fn run(scene: &Scene, method: Method, limit: Option<Limit>, until: Until) -> Result<Ran, Failure> {
     use avi_cloth::Integrator::{Asynchronous, ForwardEuler, SymplecticEuler};
     use implicit_cloth::Integrator::{Linearised, SemiImplicit};
     let twin = |integrator| explicit(scene, integrator, (Estimate::Mode, 1.0), limit, until);
-    match method {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build()?.install(|| match method {
         Method::BackwardEuler(step) => implicit(scene, Linearised, step, until),
         Method::Midpoint(step) => implicit(scene, SemiImplicit { damping: 0.1 }, step, until),
         Method::ForwardEuler(step) => twin(ForwardEuler { step }),
         Method::SymplecticEuler(step) => twin(SymplecticEuler { step }),
         Method::Avi(estimate, courant) => explicit(scene, Asynchronous, (estimate, courant), limit, until),
-    }
+    })
 }
 
 fn explicit(

@@ -5,9 +5,9 @@
 //! Both scenes for 4 s (`avi_scenes.rs`), at the paper's steps, with strain limits of 10 % where a method has them (the explicit ones), and
 //! at each method's largest stable step: the largest on a ladder of ratio 2^(1/8), around the paper's, at most 32 times as long or as
 //! short, with which the 4 s *without* limits gain no more than 1 % of the fall's energy. The paper's row of AVI has spans by waves (its
-//! equation 3; shorter where cloth is stretched), the ladder those by modes, which are this crate's own. Backward Euler and the midpoint rule are
-//! `implicit-cloth`'s, on the same energies of stretch and shear; forward and symplectic Euler share the force code with AVI, and evaluate
-//! each triangle, hinge and vertex once a step. Nothing meets itself.
+//! equation 3; shorter where cloth is stretched), the ladder those by modes, which are this crate's own. Backward Euler and the midpoint
+//! rule are `implicit-cloth`'s, on the same energies of stretch and shear; forward and symplectic Euler share the force code with AVI, and
+//! evaluate each triangle, hinge and vertex once a step. Nothing meets itself. Each has one thread.
 //!
 //! What limits save: to keep strains to their 10 % by stiffness alone, moduli have to be so many times those of the scene, in powers of √2,
 //! and spans shorter by the root of that. Both at the usual α.

@@ -15,7 +15,7 @@ macro_rules! say {
 }
 
 /// Whatever keeps a case from being run.
-pub type Failure = Box<dyn std::error::Error>;
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A bound for the value.
 #[derive(Clone, Copy, Debug)]
