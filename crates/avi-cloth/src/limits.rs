@@ -213,3 +213,33 @@ impl Patch {
         true
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use partita_mesh::Mesh;
+
+    use crate::{AviCloth, Fabric, elements::Corner};
+
+    /// Those at the boundary too, and each vertex knows the ones that it ends.
+    #[test]
+    fn one_triangle_looks_at_each_side() {
+        let mesh = Mesh::unstructured([1.0; 2], 200, |_| 1.0).unwrap();
+        let sorted = |mut ends: [u32; 2]| {
+            ends.sort_unstable();
+            ends
+        };
+        let vertices = mesh.vertices().len() as u32;
+        let mut edges: Vec<[u32; 2]> = mesh.edges().iter().map(|edge| sorted(edge.vertices)).collect();
+        edges.sort_unstable();
+        let AviCloth { elements, .. } = AviCloth::new("sheet", mesh, Fabric::jersey()).unwrap();
+        let own = elements.patches.iter().flat_map(|patch| patch.own.iter().map(|side| sorted(patch.ends(side))));
+        let mut sides: Vec<[u32; 2]> = own.collect();
+        sides.sort_unstable();
+        assert_eq!(sides, edges);
+        for v in 0..vertices {
+            let sides = |corner: &Corner| corner.sides.iter().count();
+            let at = edges.iter().filter(|edge| edge.contains(&v)).count();
+            assert_eq!(elements.around(v).iter().map(sides).sum::<usize>(), at, "of vertex {v}");
+        }
+    }
+}
