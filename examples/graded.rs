@@ -38,6 +38,7 @@ fn main() -> ExitCode {
 fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let options = &flags.options;
     let mut report = Report::new("graded", options)?;
+    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
     let seconds = options.seconds_or(4.0, 0.2);
 
     let mesh = Mesh::graded([SIDE; 2], options.pick(2304, 500), 160.0)?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;

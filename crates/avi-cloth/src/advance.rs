@@ -20,6 +20,9 @@ type V3 = Vector3<f64>;
 impl AviCloth {
     /// All elements up to the end of an interval, and what gravity turns on the way. Seconds that collisions took.
     pub(crate) fn advance(&mut self, interval: Interval) -> f64 {
+        if interval.duration() == 0.0 {
+            return 0.0;
+        }
         let moment = self.free_moment(interval);
         let (given, settled) = match self.parameters.integrator {
             Integrator::Asynchronous => self.run_events(interval),

@@ -48,7 +48,7 @@ pub(crate) struct Patch {
     pub sines: [f64; 3],
     /// Of sides at rest `[m]`.
     pub lengths: [f64; 3],
-    /// Sides that limits look at with its events: of the two triangles at a side, that at its left has it.
+    /// Sides that limits look at with its events: of the two triangles at a side, the one with the shorter span has it.
     pub own: Sides,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Elements {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Corner {
     pub patch: u32,
-    /// The patch's own sides that it ends.
+    /// The sides that it ends.
     pub sides: Sides,
 }
 
@@ -143,12 +143,6 @@ impl Elements {
                 patch.sines[k] = sine(patch.hinge(k), &left);
             }
         }
-        for edge in mesh.edges() {
-            let patch = &mut patches[edge.left as usize];
-            if let Some(side) = (0..3).find(|&side| patch.ends(side) == edge.vertices) {
-                patch.own.set(side, true);
-            }
-        }
         let mut spans = spans::estimated(&patches, &folds, x, sheet, fabric, *estimate);
         spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
@@ -162,11 +156,29 @@ impl Elements {
         for (number, patch) in (0..).zip(&patches) {
             for (k, v) in patch.vertices.into_iter().enumerate() {
                 first[v as usize] -= 1;
-                around[first[v as usize] as usize] =
-                    Corner { patch: number, sides: patch.own.and(Sides::at_corner(k)) };
+                around[first[v as usize] as usize] = Corner { patch: number, sides: Sides::at_corner(k) };
             }
         }
-        Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around }
+        let mut elements = Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around };
+        elements.share_sides(mesh);
+        elements
+    }
+
+    /// Says which triangle limits look at a side with, by spans.
+    pub fn share_sides(&mut self, mesh: &Mesh) {
+        let Self { patches, spans, .. } = self;
+        patches.iter_mut().for_each(|patch| patch.own = Sides::default());
+        for edge in mesh.edges() {
+            let is_right = edge.right.filter(|&right| spans[right as usize] < spans[edge.left as usize]);
+            let patch = &mut patches[is_right.unwrap_or(edge.left) as usize];
+            let is_it = |side: &usize| {
+                let [a, b] = patch.ends(*side);
+                edge.vertices == [a, b] || edge.vertices == [b, a]
+            };
+            if let Some(side) = (0..3).find(is_it) {
+                patch.own.set(side, true);
+            }
+        }
     }
 
     /// The same in another order: with the new number of each vertex, the old number of each new, and the old numbers of elements.

@@ -26,9 +26,9 @@
 //!   stiff cloth at several times less.
 //! - Cloth of 2,000 elements (triangles, and hinges with [`Bending::Hinges`]) and more is cut into parts, at most one a thread of the current
 //!   rayon pool; results are the same to the bit for any number of threads. Two take some 0.8 of the time of one, spin during a step, and
-//!   may take up other work of that pool. Where more than a tenth of the events are across borders or in contact, or triangles are
-//!   of very different sizes, one thread does it all. Step in the same pool each time: cloth is cut anew when its size
-//!   changes. In a pool of one there is one thread.
+//!   may take up other work of that pool. Where more than 6 % of the events would be across borders, as with triangles of very
+//!   different sizes, or more than a tenth across borders or in contact, one thread does it all. Step in the same pool each time: cloth is
+//!   cut anew when its size changes. In a pool of one there is one thread.
 //! - Gravity and loads are not in the events: vertices fly along parabolas between them, which is exact.
 //! - Viscosity costs: with τ of damping a span is at most 2 α/(τ ω²), which is shorter than 2 α/ω where τ ω > 1.
 //!   Fabrics' 2 ms, which an implicit method damps with at no cost, make cells of a centimetre tens of times slower;
@@ -221,7 +221,8 @@ impl AviCloth {
     }
 
     /// Gives each element its span `[s]`, in place of the estimate, and not shortened by stretch: triangles in order of the mesh, then hinges
-    /// where these have clocks ([`Bending::Hinges`]).
+    /// where these have clocks ([`Bending::Hinges`]). Whatever changes elements or their estimate afterwards (how cloth is cut, bending,
+    /// integrator, estimate, α) makes it estimate them again.
     ///
     /// # Errors
     /// There are more or fewer than elements, one is not above 0 and finite, or there was a step.
@@ -236,8 +237,15 @@ impl AviCloth {
         }
         self.elements.spans = spans.to_vec();
         self.elements.adapts = false;
+        self.elements.share_sides(&self.mesh);
         self.set_clocks();
         Ok(self)
+    }
+
+    /// Brings all vertices to one time. What is read of them stays.
+    pub(crate) fn bring_together(&mut self) {
+        let (time, gravity) = (self.state.time, V3::from(self.parameters.gravity));
+        self.state.nodes.iter_mut().for_each(|node| node.fly(time, gravity));
     }
 
     /// Elements as the parameters want them.
@@ -295,12 +303,13 @@ impl AviCloth {
         self.records = true;
     }
 
-    /// When which element had an event in the last step, in their order `[s]`.
+    /// When which element had an event in the last step, in their order `[s]`: none unless it was to write them down
+    /// ([`AviCloth::record_events`]), and none of a synchronous integrator.
     pub fn events(&self) -> &[(f64, u32)] {
         &self.work.events
     }
 
-    /// What the last step did.
+    /// What the last step did, or the last that was tried.
     pub fn counts(&self) -> Counts {
         self.work.counts
     }

@@ -148,6 +148,7 @@ impl AviCloth {
 
     /// The same of what elements and their spans depend on: clocks begin anew, and spans that were given are forgotten.
     fn set_elements(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
+        self.bring_together();
         change(&mut self.parameters);
         self.lay_out();
         self
@@ -179,7 +180,8 @@ impl AviCloth {
     }
 
     /// See [`Parameters::gravity`] `[m/s²]`.
-    pub fn gravity(self, gravity: [f64; 3]) -> Self {
+    pub fn gravity(mut self, gravity: [f64; 3]) -> Self {
+        self.bring_together();
         self.set(|p| p.gravity = gravity)
     }
 

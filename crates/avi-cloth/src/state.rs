@@ -66,10 +66,6 @@ impl Sides {
         Self(1 << corner | 1 << ((corner + 2) % 3))
     }
 
-    pub fn are_none(self) -> bool {
-        self.0 == 0
-    }
-
     pub fn contain(self, side: usize) -> bool {
         self.0 & (1 << side) != 0
     }

@@ -445,7 +445,48 @@ fn setters_do_not_turn_back_clocks() {
     let mut cloth = cloth.courant(0.3);
     cloth.record_events();
     cloth.step(0.01, Inputs::NONE).unwrap();
-    assert!(cloth.events().iter().all(|(time, _)| *time > 0.1));
+    assert!(!cloth.events().is_empty() && cloth.events().iter().all(|(time, _)| *time > 0.1));
+}
+
+/// Vertices are at times of their own between steps, which is no strain: what falls in its plane goes on as it did, in the order of an
+/// unstretched sheet, and where it is and how fast does not change when gravity does.
+#[test]
+fn setters_take_no_motion_for_strain() {
+    let mesh = Mesh::unstructured([0.3; 2], 60, |_| 1.0).unwrap();
+    let down = vec![[0.0, -10.0, 0.0]; mesh.vertices().len()];
+    let begin = || make(mesh.clone(), plain(elastic())).with_velocities(&down).unwrap();
+    let [fresh, mut fallen] = [begin(), begin()];
+    fallen.step(0.1, Inputs::NONE).unwrap();
+    let [mut fresh, mut fallen] = [fresh, fallen].map(|cloth| cloth.courant(0.3));
+    for cloth in [&mut fresh, &mut fallen] {
+        cloth.step(0.01, Inputs::NONE).unwrap();
+    }
+    assert_eq!(fresh.counts().events, fallen.counts().events);
+    let before = [fallen.positions(), fallen.velocities()];
+    let fallen = fallen.gravity([0.0; 3]);
+    assert_eq!([fallen.positions(), fallen.velocities()], before);
+}
+
+#[test]
+fn what_is_too_stiff_for_any_span_is_refused() {
+    let mesh = Mesh::grid([3, 3], [0.3, 0.3]).unwrap();
+    let mut cloth = make(mesh, plain(elastic().stretch(1e306)));
+    let error = cloth.step(0.01, Inputs::NONE).unwrap_err().to_string();
+    assert!(error.contains("span [s] of element 0"), "{error}");
+}
+
+/// A step too short for the clock changes nothing, with viscosity and a synchronous integrator too.
+#[test]
+fn a_step_of_no_length_changes_nothing() {
+    for integrator in [Integrator::Asynchronous, Integrator::SymplecticEuler { step: 1e-4 }] {
+        let mesh = Mesh::grid([3, 3], [0.3, 0.3]).unwrap();
+        let fabric = Fabric { damping: 1e-4, ..elastic() };
+        let mut cloth = make(mesh, plain(fabric)).integrator(integrator);
+        cloth.step(1.0, Inputs::NONE).unwrap();
+        let before = cloth.positions();
+        cloth.step(1e-17, Inputs::NONE).unwrap();
+        assert_eq!(cloth.positions(), before);
+    }
 }
 
 /// Cut a tenth smaller than the frame that it is held in, cloth is stretched by a ninth, and along a warp that is turned it resists as

@@ -2,7 +2,7 @@
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
 //! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::due_pairs`] that is due, its third
-//! [`Contacts::resolve`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
+//! [`Contacts::resolve_deflected`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
 //! turning balls, planes that slide, and touch.
 
 use nalgebra::{Matrix3, Vector3};
@@ -79,7 +79,7 @@ impl Contacts {
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
     /// `[s]`, a part of the interval: repelling where it is nearer than its thickness, stopping where it would meet within `dt`,
     /// with friction. Sides of obstacles are those at the begin of the interval.
-    /// None where it needs none. They are opposite, without torque between cloth and cloth, and nothing of infinite mass gets to move.
+    /// None where it needs none. They are opposite, without torque between cloth and cloth that all moves, and nothing of infinite mass gets to move.
     pub fn push_apart(
         &self,
         pair: &Pair,
