@@ -80,7 +80,7 @@ impl AviCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
-        if let Some(k) = self.elements.spans.iter().position(|span| !(*span > 0.0)) {
+        if let Some(k) = self.elements.spans.iter().position(|span| span.is_nan() || *span <= 0.0) {
             let expected = "above 0 (softer, less damped or heavier cloth)";
             return Err(SimulatorError::refused(format!("span [s] of element {k}"), self.elements.spans[k], expected));
         }
