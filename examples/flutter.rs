@@ -4,8 +4,8 @@
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5, scene 1 and figure 2.
 //!
 //! 5,016 triangles without a preferred direction, E = 300 N/m, G = 150 N/m, 500 g/m², no damping; the asynchronous cloth with strain
-//! limits of 10 %. Backward Euler takes one step a picture, 33 ms, which damps what is faster than that; the other about two hundred. Neither
-//! passes through itself. The page's charts have the energies.
+//! limits of 10 %. Backward Euler takes one step a picture, 33 ms, which damps what is faster than that; the other about two hundred. The
+//! right one passes nowhere through itself, which is looked at. The page's charts have the energies.
 
 /// What is looked at after every window.
 mod cloth;

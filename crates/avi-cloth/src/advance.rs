@@ -50,6 +50,7 @@ impl AviCloth {
             events,
             parts,
             threads,
+            in_parts,
             ..
         } = work;
         let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
@@ -61,6 +62,7 @@ impl AviCloth {
         if let Some(parts) = parts
             && parts.is_worth_while(&next.clocks, &encounters, interval.duration())
         {
+            *in_parts = parts.count().max(*in_parts);
             parts.bring_in(next, accelerations, ways);
             let outside = Outside { interval, gravity, ways, limit, records };
             let obstacles = awake(parts.count(), || parts.run(outside, &mut encounters));

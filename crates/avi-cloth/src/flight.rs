@@ -99,7 +99,7 @@ impl<'a> Flights<'a> {
         if node.time != time && node.w != 0.0 {
             let (x, v) = node.at(time, *self.accelerations.get(k).unwrap_or(&self.gravity));
             (node.x, node.v, node.time) = (x, v, time);
-            // Not from memory, where it is not yet.
+            // Not from memory, where it is not yet. With one question after the other an event takes 3 to 16 % longer.
             return x;
         }
         if node.time != time {

@@ -45,6 +45,7 @@ pub(crate) struct Memory {
     /// As in [`Counts`], of this thread.
     pub events: u64,
     pub limited: u64,
+    pub given_up: u64,
     pub early: u64,
     pub records: Vec<(f64, u32)>,
 }
@@ -54,6 +55,7 @@ impl Memory {
     pub fn add_to(&mut self, counts: &mut Counts, records: &mut Vec<(f64, u32)>) {
         counts.events += std::mem::take(&mut self.events);
         counts.limited += std::mem::take(&mut self.limited);
+        counts.given_up += std::mem::take(&mut self.given_up);
         counts.early += std::mem::take(&mut self.early);
         records.append(&mut self.records);
     }
@@ -107,7 +109,7 @@ impl<'a> Lane<'a> {
         self.clocks[element].usual = usual;
         let held = match rules.limit {
             Some(limit) => self.hold_back(rules.elements, event, limit, &mut memory.called),
-            None => Restrained { span: usual, sides: 0 },
+            None => Restrained { span: usual, sides: 0, given_up: 0 },
         };
         keep_apart(held.span, &mut self.flights);
         let mut due = time + held.span;
@@ -118,6 +120,7 @@ impl<'a> Lane<'a> {
         (clock.next, clock.span) = (due, held.span);
         memory.events += 1;
         memory.limited += held.sides;
+        memory.given_up += held.given_up;
         memory.early += u64::from(held.span < usual);
         if rules.records {
             memory.records.push((time, event.element));

@@ -7,7 +7,8 @@
 //! | `t_e`, `Δt_e`   | `next`, `usual` of an element's clock           | s    |
 //! | `t_j`           | `time` of a vertex, from which it flies freely  | s    |
 //! | `α`             | `courant`                                       | -    |
-//! | `ε_c`, `ε_n`    | `strain` of an edge, and `next` event's         | -    |
+//! | `ε_c,lim`, `ε_n,lim` | `strain` and `predicted` of [`Limit`]      | -    |
+//! | element         | `Patch`, a triangle with hinges; `Fold`, a hinge by itself | |
 //! | `Δt_c`          | `contact_interval`                              | s    |
 //!
 //! A step is cut into intervals (`step.rs`), in each of which what may meet is found (`collide.rs`) and events come in order of time
@@ -35,7 +36,8 @@
 //!   [`Fabric::undamped`], or some 0.1 ms, is what suits here.
 //! - Differs from the paper: a hinge pushes all of its four vertices, with the events of one of its triangles, which keeps momenta; spans
 //!   go by modes in place of waves ([`Estimate`]); and what is at its limits is held back with all that moves it, not with its own events
-//!   alone.
+//!   alone. Within an event forces come first, then limits, then collisions, so that nothing comes after what keeps pairs apart; algorithm 1
+//!   has collisions first and limits last.
 
 mod advance;
 mod collide;
@@ -110,6 +112,8 @@ pub struct Counts {
     pub events: u64,
     /// How often [`Limit`] held a triangle's side back; one may be several times in an event.
     pub limited: u64,
+    /// Sides that were left as they were until a later event, as one event looks at 256 at most.
+    pub given_up: u64,
     /// Events after which [`Limit`] made an element's next come earlier than usual.
     pub early: u64,
     /// Pairs of features that might meet in an interval, summed over all intervals, and of these, pairs that were culled.
@@ -312,6 +316,12 @@ impl AviCloth {
     /// What the last step did, or the last that was tried.
     pub fn counts(&self) -> Counts {
         self.work.counts
+    }
+
+    /// In how many parts, a thread each, events of the last step were at most: 1 where cloth is too small to be cut, or too much of it was
+    /// across borders or in contact; 0 before any step.
+    pub fn parts(&self) -> usize {
+        self.work.in_parts
     }
 
     /// Time from event to event where an element is not stretched, one an element `[s]`.

@@ -1,7 +1,7 @@
 //! Limits of strain and strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring model, 1995).
 //!
-//! With an event of its element a side that would be strained by more than ε_n at the next grows no faster than to there, by impulses at
-//! its ends, and one that is strained by more than ε_c is put back. In a corner by which all of a cloth hangs forces alone would stretch
+//! With an event of its element a side that would be strained by more than ε_n,lim at the next grows no faster than to there, by impulses at
+//! its ends, and one that is strained by more than ε_c,lim is put back. In a corner by which all of a cloth hangs forces alone would stretch
 //! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
 //! sides that are at their limits are *taut*, and are held back with every event that moves one of their ends, and with each other
 //! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
@@ -33,8 +33,9 @@ const SLACK: f64 = 1e-4;
 pub(crate) struct Restrained {
     /// Until the element's next `[s]`.
     pub span: f64,
-    /// Sides that were held back.
+    /// Sides that were held back, and that were called but not looked at any more.
     pub sides: u64,
+    pub given_up: u64,
 }
 
 /// Of each vertex, how many taut sides it ends.
@@ -58,7 +59,7 @@ impl Lane<'_> {
     ) -> Restrained {
         let (element, time) = (event.place as usize, event.time);
         let clock = &mut self.clocks[element];
-        let mut held = Restrained { span: clock.usual, sides: 0 };
+        let mut held = Restrained { span: clock.usual, sides: 0, given_up: 0 };
         if let Some(patch) = elements.patches.get(element) {
             let taut = patch.taut_sides(limit, held.span, &self.flights);
             if taut != clock.taut {
@@ -77,22 +78,28 @@ impl Lane<'_> {
                 held.span = patch.next_span(limit, held.span, &self.flights);
             }
             moved.iter().for_each(|&v| self.call(elements, v, called));
-            held.sides = self.settle(elements, time, limit, called);
+            (held.sides, held.given_up) = self.settle(elements, time, limit, called);
         }
         held
     }
 
-    /// All that was called, and what that calls. How many sides were held back.
+    /// All that was called, and what that calls. How many sides were held back, and how many were too many to be looked at.
     #[inline(never)]
-    fn settle(&mut self, elements: &Elements, time: f64, limit: &Limit, called: &mut VecDeque<(u32, u32)>) -> u64 {
-        let mut sides = 0;
-        let mut visits = 0;
+    fn settle(
+        &mut self,
+        elements: &Elements,
+        time: f64,
+        limit: &Limit,
+        called: &mut VecDeque<(u32, u32)>,
+    ) -> (u64, u64) {
+        let (mut sides, mut visits, mut given_up) = (0, 0, 0);
         while let Some((number, side)) = called.pop_front() {
             let (clock, side) = (&mut self.clocks[number as usize], side as usize);
             let span = clock.usual;
             visits += 1;
             if visits > MOST {
                 clock.called.set(side, false);
+                given_up += 1;
                 continue;
             }
             let patch = &elements.patches[number as usize];
@@ -107,7 +114,7 @@ impl Lane<'_> {
             // Only now, so that it does not call itself.
             self.clocks[number as usize].called.set(side, false);
         }
-        sides
+        (sides, given_up)
     }
 
     /// Queues the taut sides that a vertex ends. Triangles of other lanes have none there: else the vertex were barred (`windows.rs`).
@@ -134,10 +141,10 @@ impl Limit {
         if square > at_most(self.strain + SLACK).powi(2) {
             return false;
         }
-        if square > at_most(self.next).powi(2) {
+        if square > at_most(self.predicted).powi(2) {
             return !is_beyond(square, growth, SLACK * length);
         }
-        !is_beyond(square, square + growth, at_most(self.next + SLACK))
+        !is_beyond(square, square + growth, at_most(self.predicted + SLACK))
     }
 }
 
@@ -165,7 +172,7 @@ impl Patch {
             let [i, j] = self.ends(side).map(|v| &flights.nodes[v as usize]);
             let apart = j.x - i.x;
             let (square, growth) = (apart.norm_squared(), span * apart.dot(&(j.v - i.v)));
-            let longest = (1.0 + limit.next) * self.lengths[side];
+            let longest = (1.0 + limit.predicted) * self.lengths[side];
             taut.set(side, square > longest * longest || is_beyond(square, square + growth, longest));
         }
         taut
@@ -175,7 +182,7 @@ impl Patch {
     fn next_span(&self, limit: &Limit, span: f64, flights: &Flights<'_>) -> f64 {
         let until = (0..3).map(|side| {
             let [strain, rate] = self.strain(side, flights);
-            if rate > 0.0 { (2.0 * limit.next - strain) / rate } else { f64::INFINITY }
+            if rate > 0.0 { (2.0 * limit.predicted - strain) / rate } else { f64::INFINITY }
         });
         until.fold(span, f64::min).max(span / EARLIEST)
     }
@@ -192,7 +199,7 @@ impl Patch {
         }
         let [strain, rate] = self.strain(side, flights);
         // No faster than to where it may be; what is there already is not pulled back, which would give energy.
-        let too_fast = rate - ((limit.next - strain) / span).max(0.0);
+        let too_fast = rate - ((limit.predicted - strain) / span).max(0.0);
         let too_long = strain - limit.strain;
         let n = (to.x - from.x).normalize();
         if too_fast > 0.0 {

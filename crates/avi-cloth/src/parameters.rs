@@ -53,16 +53,16 @@ pub enum Estimate {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limit {
-    /// ε_c: an edge that is strained by more is put back to it. Above 0 `[-]`. Default 0.1.
+    /// ε_c,lim: an edge that is strained by more is put back to it. Above 0 `[-]`. Default 0.1.
     pub strain: f64,
-    /// ε_n: an edge that would be strained by more at its element's next event does not grow any faster than to it; twice this, and that
+    /// ε_n,lim: an edge that would be strained by more at its element's next event does not grow any faster than to it; twice this, and that
     /// event comes earlier. Above 0, at most `strain` `[-]`. Default 0.075.
-    pub next: f64,
+    pub predicted: f64,
 }
 
 impl Default for Limit {
     fn default() -> Self {
-        Self { strain: 0.1, next: 0.075 }
+        Self { strain: 0.1, predicted: 0.075 }
     }
 }
 
@@ -128,10 +128,11 @@ impl Parameters {
             }
         }
         check_positive("courant [-]", self.courant)?;
-        if let Some(Limit { strain, next }) = self.limit {
+        if let Some(Limit { strain, predicted }) = self.limit {
             check_positive("limit, strain [-]", strain)?;
-            if !(next > 0.0 && next <= strain) {
-                return Err(SimulatorError::refused("limit, next [-]", next, format!("above 0, at most {strain}")));
+            if !(predicted > 0.0 && predicted <= strain) {
+                let expected = format!("above 0, at most {strain}");
+                return Err(SimulatorError::refused("limit, predicted [-]", predicted, expected));
             }
         }
         check_vector("gravity [m/s²]", self.gravity)?;

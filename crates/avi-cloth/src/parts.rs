@@ -16,7 +16,7 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// So many elements a part has at least: below, more is lost by waiting for each other than won.
+/// So many elements a part has at least, if all have the same: below, more is lost by waiting for each other than won.
 pub(crate) const LEAST: usize = 1000;
 
 /// Largest share of events across borders with which cloth is cut, so that some of it may be in contact.
@@ -144,7 +144,8 @@ fn refill<T: Copy>(list: &mut Vec<T>, order: &[u32], from: &[T]) {
     }
 }
 
-/// Sorts vertices into so many parts of about the same work, by cutting across the longest extent. Where each begins is added to `firsts`.
+/// Sorts vertices into so many parts of about the same work, by cutting across the longest extent: recursive coordinate bisection (M. J.
+/// Berger, S. H. Bokhari: A partitioning strategy for nonuniform problems on multiprocessors. IEEE Transactions on Computers C-36, 1987). Where each begins is added to `firsts`.
 fn cut(vertices: &mut [u32], first: usize, count: usize, work: &[f64], x: &[V3], firsts: &mut Vec<usize>) {
     if count == 1 {
         firsts.push(first);

@@ -32,6 +32,8 @@ pub(crate) struct Work {
     pub parts: Option<Parts>,
     /// For how many threads that was found; 0: it was not yet.
     pub threads: usize,
+    /// In how many the last step's events were, at most.
+    pub in_parts: usize,
     /// Of vertices: loads `[N]`; what these and gravity make, empty where there are none `[m/s²]`; and 0 for what is held `[1/kg]`.
     pub loads: Vec<V3>,
     pub accelerations: Vec<V3>,
@@ -107,6 +109,7 @@ impl AviCloth {
         self.work.reactions.clear();
         self.work.given.clear();
         self.work.counts = Counts::default();
+        self.work.in_parts = 1;
         self.work.events.clear();
         self.hold(begin, dt, inputs)?;
 

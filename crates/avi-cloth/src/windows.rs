@@ -10,7 +10,8 @@
 //! An event of the first round has no vertex at which an earlier one is left for the second, so each vertex has its events in order.
 //!
 //! Limits let an event move more than its own vertices: whatever hangs together with them by taut sides. So the ends of sides that are
-//! taut, or become so, are united, and barred together; those of taut sides of what is of no part are barred from the beginning.
+//! taut, or become so, are united (R. E. Tarjan, J. van Leeuwen: Worst-case analysis of set union algorithms. JACM 31, 1984, with path
+//! halving), and barred together; those of taut sides of what is of no part are barred from the beginning.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -235,8 +236,8 @@ pub(crate) struct Outside<'a> {
 }
 
 /// The part of an element; what has pairs to look after is of none.
-fn home(homes: &[u32], none: usize, event: Event, encounters: &Encounters<'_>) -> usize {
-    if encounters.concern(event.element) { none } else { homes[event.place as usize] as usize }
+fn home(homes: &[u32], none: usize, Event { place, element, .. }: Event, encounters: &Encounters<'_>) -> usize {
+    if encounters.concern(element) { none } else { homes[place as usize] as usize }
 }
 
 impl Parts {

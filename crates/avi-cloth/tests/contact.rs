@@ -6,7 +6,7 @@ mod common {
 
 use std::f64::consts::FRAC_PI_2;
 
-use common::obstacles::{from_to, joined, obstacle, still};
+use common::obstacles::{from_to, obstacle, still};
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_avi_cloth::{AviCloth, Counts, Fabric, Integrator, Membrane, Parameters};
 use partita_contact::{Features, crossings};
@@ -102,7 +102,7 @@ fn cloth_on_the_floor_comes_to_rest() {
 #[test]
 fn cloth_that_meets_itself_keeps_its_momenta() {
     let sheets = [flat([6, 6], [0.2, 0.2], 0.0), flat([5, 7], [0.15, 0.2], 0.03)];
-    let mesh = joined(&sheets);
+    let mesh = Mesh::joined(&sheets).unwrap();
     let below = sheets[0].vertices().len();
     let v: Vec<[f64; 3]> =
         (0..mesh.vertices().len()).map(|k| if k < below { [0.0; 3] } else { [0.4, -3.0, 0.1] }).collect();
@@ -141,7 +141,7 @@ fn ten_layers_keep_their_order() {
         for &culling in ways {
             let sheets: Vec<Mesh> = (1..=layers).map(|k| flat([6, 6], [0.2, 0.2], 1.01 * t * f64::from(k))).collect();
             // Beside all symmetries, so that it is no symmetry that holds it.
-            let mesh = joined(&sheets).at([0.0013, 0.0, 0.0007]).unwrap();
+            let mesh = Mesh::joined(&sheets).unwrap().at([0.0013, 0.0, 0.0007]).unwrap();
             let n = mesh.vertices().len();
             let cloth = AviCloth::new("layers", mesh, soft()).unwrap().culling(culling);
             let mut cloth = cloth.with_velocities(&vec![[0.0, -1.0, 0.0]; n]).unwrap();

@@ -158,7 +158,9 @@ fn a_triangle_waits_shorter_once_it_was_stretched() {
         let times: Vec<f64> = std::iter::once(0.0).chain(cloth.events().iter().map(|(time, _)| *time)).collect();
         (times.windows(2).map(|pair| (pair[1] - pair[0]) / span).collect::<Vec<f64>>(), cloth.stretch())
     };
-    let all = |waits: &[f64], expected: f64| waits.iter().all(|wait| (wait / expected - 1.0).abs() < 1e-9);
+    let all = |waits: &[f64], expected: f64| {
+        waits.len() > 10 && waits.iter().all(|wait| (wait / expected - 1.0).abs() < 1e-9)
+    };
     assert!(all(&waits(stretched(), &[0, 1, 2]).0, 1.0 / 5.5));
     let given = || stretched().with_spans(&[span]).unwrap();
     assert!(all(&waits(given(), &[0, 1, 2]).0, 1.0));

@@ -7,7 +7,7 @@ mod common {
 
 use common::{
     cloth::{elastic, make, plain},
-    obstacles::{joined, obstacle, still},
+    obstacles::{obstacle, still},
 };
 use nalgebra::Vector3;
 use partita_avi_cloth::{AviCloth, Bending, Counts, Fabric, Limit, Parameters};
@@ -32,29 +32,35 @@ struct Outcome {
     reactions: Vec<Vec<Reaction>>,
 }
 
-fn outcome(mut cloth: AviCloth, inputs: &Inputs, dt: f64, steps: u32) -> Outcome {
+/// And in how many parts it was.
+fn outcome(mut cloth: AviCloth, inputs: &Inputs, dt: f64, steps: u32) -> (Outcome, usize) {
+    let mut parts = 0;
     let mut outcome = Outcome { snapshot: vec![], counts: vec![], events: vec![], reactions: vec![] };
     cloth.record_events();
     for _ in 0..steps {
         let report = cloth.step(dt, inputs).unwrap();
+        parts = parts.max(cloth.parts());
         outcome.counts.push(cloth.counts());
         outcome.events.push(cloth.events().to_vec());
         outcome.reactions.push(report.reactions);
     }
     outcome.snapshot = cloth.snapshot(None).to_bytes();
-    outcome
+    (outcome, parts)
 }
 
-/// Asserts that two, three and five threads bring about what one does, and returns that.
+/// Asserts that two, three and five threads bring about in parts what one does in one, and returns that.
 fn same_bits(cloth: impl Fn() -> AviCloth + Sync, inputs: &Inputs, dt: f64, steps: u32) -> Outcome {
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| outcome(cloth(), inputs, dt, steps))
     };
-    let one = with(1);
+    let (one, parts) = with(1);
+    assert_eq!(parts, 1);
     for threads in [2, 3, 5] {
+        let (several, parts) = with(threads);
+        assert!((2..=threads).contains(&parts), "{parts} parts for {threads} threads");
         // Not all of it in a message.
-        assert!(with(threads) == one, "{threads} threads are not one");
+        assert!(several == one, "{threads} threads are not one");
     }
     one
 }
@@ -151,7 +157,7 @@ fn with_limits() {
 fn with_an_obstacle_and_a_piece() {
     let sheet = level(Mesh::unstructured([2.0; 2], 8000, |_| 1.0).unwrap()).at([0.0, 0.055, 0.0]).unwrap();
     let piece = level(Mesh::grid([5, 5], [0.15, 0.15]).unwrap()).at([0.95, 0.08, 0.95]).unwrap();
-    let mesh = joined(&[sheet.clone(), piece]);
+    let mesh = Mesh::joined(&[sheet.clone(), piece]).unwrap();
     let falls = |k: usize| [0.0, if k < sheet.vertices().len() { 0.0 } else { -1.0 }, 0.0];
     let velocities: Vec<[f64; 3]> = (0..mesh.vertices().len()).map(falls).collect();
     let guide = obstacle(&Mesh::cuboid([0.3, 0.1, 0.3]).unwrap(), 0.5, false);

@@ -4,6 +4,7 @@
 
 use std::{f64::consts::FRAC_PI_2, sync::Arc, time::Instant};
 
+use nalgebra::Vector3;
 use partita::{
     avi_cloth::{self, AviCloth, Estimate, Limit},
     implicit_cloth::{self, Fabric, ImplicitCloth, Membrane},
@@ -14,6 +15,8 @@ use partita::{
 use partita_mesh::Mesh;
 
 use crate::table::Failure;
+
+type V3 = Vector3<f64>;
 
 /// Pictures are taken so often `[s]`.
 const FRAME: f64 = 1.0 / 30.0;
@@ -245,16 +248,12 @@ fn explicit(
         avi_cloth::Integrator::SymplecticEuler { step } | avi_cloth::Integrator::ForwardEuler { step } => [step; 2],
     };
     let mut ran = Ran { spans, ..Ran::default() };
-    let triangles = scene.mesh.triangles().len() as u64;
+    let (triangles, strained) = (scene.mesh.triangles().len() as f64, strains(&scene.mesh));
     watch(&mut cloth, scene, FRAME, until, &mut ran, |cloth, ran| {
         ran.events += cloth.counts().events;
-        let mut sum = [0.0; 2];
-        for strain in cloth.strains() {
-            sum = [sum[0] + strain.max(0.0), f64::max(sum[1], strain)];
-        }
-        [sum[0] / (3 * triangles) as f64, sum[1]]
+        strained(&cloth.positions())
     })?;
-    ran.spans[0] = triangles as f64 * cloth.time() / ran.events as f64;
+    ran.spans[0] = triangles * cloth.time() / ran.events as f64;
     Ok(ran)
 }
 
@@ -271,19 +270,21 @@ fn implicit(scene: &Scene, integrator: implicit_cloth::Integrator, step: f64, un
     cloth.pin(&scene.pinned)?;
     cloth.follow(scene.guides()?)?;
     let mut ran = Ran { spans: [step; 2], ..Ran::default() };
-    let (x, edges) = (scene.mesh.vertices(), scene.mesh.edges());
-    let lengths: Vec<f64> =
-        edges.iter().map(|edge| (x[edge.vertices[0] as usize] - x[edge.vertices[1] as usize]).norm()).collect();
-    watch(&mut cloth, scene, step, until, &mut ran, |cloth, _| {
-        let x = cloth.positions();
-        let strains = edges.iter().zip(&lengths).map(|(edge, length)| {
-            let [a, b] = edge.vertices.map(|v| x[v as usize]);
-            ((b - a).norm() / length - 1.0).max(0.0)
-        });
+    let strained = strains(&scene.mesh);
+    watch(&mut cloth, scene, step, until, &mut ran, |cloth, _| strained(cloth.positions()))?;
+    Ok(ran)
+}
+
+/// What edges are strained by with vertices at such places, where that is positive: mean and largest [-].
+fn strains(mesh: &Mesh) -> impl Fn(&[V3]) -> [f64; 2] {
+    let edges = mesh.edges();
+    let length = |[a, b]: [u32; 2], x: &[V3]| (x[b as usize] - x[a as usize]).norm();
+    let at_rest: Vec<f64> = edges.iter().map(|edge| length(edge.vertices, mesh.vertices())).collect();
+    move |x| {
+        let strains = edges.iter().zip(&at_rest).map(|(edge, rest)| (length(edge.vertices, x) / rest - 1.0).max(0.0));
         let [sum, most] = strains.fold([0.0, 0.0], |[sum, most], strain| [sum + strain, f64::max(most, strain)]);
         [sum / edges.len() as f64, most]
-    })?;
-    Ok(ran)
+    }
 }
 
 /// Steps and looks.

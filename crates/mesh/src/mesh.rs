@@ -196,6 +196,21 @@ impl Mesh {
         self.mapped(|x| turn * x)
     }
 
+    /// Several meshes as islands of one: vertices and triangles of the first, then of the next.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Mesh::new`], from which each by itself may be too far away or too many.
+    pub fn joined(meshes: &[Self]) -> Result<Self, MeshError> {
+        let (mut vertices, mut triangles) = (vec![], vec![]);
+        for mesh in meshes {
+            let first = vertices.len() as u32;
+            vertices.extend(mesh.positions());
+            triangles.extend(mesh.triangles.iter().map(|t| t.map(|v| first.saturating_add(v))));
+        }
+        Self::new(&vertices, &triangles)
+    }
+
     /// Same topology, other places.
     fn mapped(mut self, map: impl Fn(Vector3<f64>) -> Vector3<f64>) -> Result<Self, MeshError> {
         let moved: Vec<[f64; 3]> = self.vertices.iter().map(|&x| map(x).into()).collect();

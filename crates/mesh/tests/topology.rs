@@ -213,3 +213,15 @@ proptest! {
         }
     }
 }
+
+/// Islands of their own, one after the other; what cannot be one mesh says so.
+#[test]
+fn joined_meshes_are_islands() {
+    let [ball, cube] = [Mesh::ball(0.5, 1).unwrap(), Mesh::cuboid([1.0; 3]).unwrap().at([3.0, 0.0, 0.0]).unwrap()];
+    let both = Mesh::joined(&[ball.clone(), cube.clone()]).unwrap();
+    assert_eq!(both.islands().len(), 2);
+    assert_eq!(both.positions(), [ball.positions(), cube.positions()].concat());
+    let volume = |mesh: &Mesh| mesh.volume().unwrap();
+    assert!((volume(&both) - volume(&ball) - volume(&cube)).abs() < 1e-12);
+    assert_eq!(Mesh::joined(&[]).is_err(), Mesh::new(&[], &[]).is_err());
+}

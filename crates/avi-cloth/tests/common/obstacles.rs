@@ -8,17 +8,6 @@ use partita_simulator::{Carrier, Guide, HandleId, HandleState, HandleTable, Inpu
 
 type V3 = Vector3<f64>;
 
-/// All of them as islands of one.
-pub fn joined(meshes: &[Mesh]) -> Mesh {
-    let (mut vertices, mut triangles) = (vec![], vec![]);
-    for mesh in meshes {
-        let first = vertices.len() as u32;
-        vertices.extend(mesh.positions());
-        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
-    }
-    Mesh::new(&vertices, &triangles).unwrap()
-}
-
 /// A guide along which a frame, or each vertex, carries the mesh, without restitution.
 pub fn obstacle(mesh: &Mesh, friction: f64, deforms: bool) -> Guide {
     let owner = HandleTable::new("tests", "obstacle").owner();

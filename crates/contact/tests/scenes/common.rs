@@ -17,17 +17,6 @@ pub fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
     mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
 }
 
-/// All of them as islands of one.
-pub fn joined(meshes: &[Mesh]) -> Mesh {
-    let (mut vertices, mut triangles) = (vec![], vec![]);
-    for mesh in meshes {
-        let first = vertices.len() as u32;
-        vertices.extend(mesh.positions());
-        triangles.extend(mesh.triangles().iter().map(|t| t.map(|v| v + first)));
-    }
-    Mesh::new(&vertices, &triangles).unwrap()
-}
-
 pub struct Cloth {
     pub x: Vec<V3>,
     pub v: Vec<V3>,

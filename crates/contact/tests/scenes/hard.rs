@@ -1,6 +1,6 @@
 //! What makes cloth pass through things elsewhere.
 
-use crate::common::{Cloth, flat, joined};
+use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{ContactError, Contacts, Features, Obstacle, Parameters, Path, Shape, State, Step, crosses};
 use partita_mesh::Mesh;
@@ -50,7 +50,7 @@ fn layers_in_a_press() {
     let layers: Vec<Mesh> = (0..4).map(|k| flat([12, 12], [0.3, 0.3], 1.01 * t * (f64::from(k) + 1.0))).collect();
     let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.25, 0.05, 0.25] }).friction(0.3);
     let parameters = Parameters { thickness: t, ..Parameters::default() };
-    let mut cloth = Cloth::new(&joined(&layers), parameters, vec![plate.clone(), plate]);
+    let mut cloth = Cloth::new(&Mesh::joined(&layers).unwrap(), parameters, vec![plate.clone(), plate]);
     let dt = 1.0 / 240.0;
     let gap = |i: i32| {
         let s = f64::from(i) / 240.0;
@@ -108,7 +108,7 @@ fn what_is_pinched_is_named_and_recovers() {
     let layers: Vec<Mesh> = (0..3).map(|k| flat([10, 10], [0.2, 0.2], 1.01 * t * (f64::from(k) + 1.0))).collect();
     let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.15, 0.05, 0.15] }).friction(0.3);
     let parameters = Parameters { thickness: t, ..Parameters::default() };
-    let mut cloth = Cloth::new(&joined(&layers), parameters, vec![plate.clone(), plate]);
+    let mut cloth = Cloth::new(&Mesh::joined(&layers).unwrap(), parameters, vec![plate.clone(), plate]);
     let dt = 1.0 / 240.0;
     let gap = |i: i32| {
         let s = f64::from(i) / 240.0;
@@ -261,7 +261,8 @@ fn cloth_does_not_stop_a_falling_box() {
     let layers: Vec<Mesh> = (0..2).map(|k| flat([40, 40], [0.4, 0.4], 1.01 * t * (f64::from(k) + 1.0))).collect();
     let obstacles = [Shape::HalfSpace, Shape::Cuboid { half_extents: [0.1; 3] }];
     let obstacles = obstacles.map(|shape| Obstacle::new(shape).friction(0.3)).to_vec();
-    let mut cloth = Cloth::new(&joined(&layers), Parameters { thickness: t, ..Parameters::default() }, obstacles);
+    let mut cloth =
+        Cloth::new(&Mesh::joined(&layers).unwrap(), Parameters { thickness: t, ..Parameters::default() }, obstacles);
     let gap = |i: i32| (0.1 - 3.7 * f64::from(i) / 120.0).max(0.0);
     let pose = |i: i32| {
         let turned = nalgebra::UnitQuaternion::new(V3::new(0.3, 0.09, 0.6));

@@ -1,6 +1,6 @@
 //! Many layers, and thin ones.
 
-use crate::common::{Cloth, flat, joined};
+use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape};
 use partita_mesh::Mesh;
@@ -47,7 +47,7 @@ fn ten_layers_keep_their_order() {
         let sheets: Vec<Mesh> = (1..=LAYERS).map(|k| flat([10, 10], [0.2, 0.2], 1.01 * t * k as f64)).collect();
         let parameters = Parameters { thickness: t, ..Parameters::default() };
         let obstacle = Obstacle::new(shape.clone()).friction(0.4);
-        let mut cloth = Cloth::new(&joined(&sheets), parameters, vec![obstacle]);
+        let mut cloth = Cloth::new(&Mesh::joined(&sheets).unwrap(), parameters, vec![obstacle]);
         // Beside all symmetries, so that it is no symmetry that holds it.
         cloth.x.iter_mut().for_each(|x| *x += V3::new(0.0013, 0.0, 0.0007));
         cloth.substeps = 8;
@@ -139,7 +139,7 @@ fn cloth_without_thickness_is_refused() {
 #[test]
 fn size_does_not_matter() {
     let run = |size: f64| {
-        let sheets = joined(&[flat([6, 6], [0.2, 0.2], 0.102), flat([6, 6], [0.2, 0.2], 0.104)]);
+        let sheets = Mesh::joined(&[flat([6, 6], [0.2, 0.2], 0.102), flat([6, 6], [0.2, 0.2], 0.104)]).unwrap();
         let x: Vec<V3> = sheets.vertices().iter().map(|x| size * x).collect();
         let ball = Obstacle::new(Shape::Ball { radius: 0.1 * size }).friction(0.3).thickness(1e-3 * size);
         let parameters = Parameters { thickness: 1e-3 * size, ..Parameters::default() };

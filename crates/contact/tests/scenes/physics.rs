@@ -1,9 +1,10 @@
 //! Momentum, friction and rest.
 
-use crate::common::{Cloth, G, flat, joined};
+use crate::common::{Cloth, G, flat};
 use approx::assert_relative_eq;
 use nalgebra::{Isometry3, UnitQuaternion, Vector3};
 use partita_contact::{Contacts, Features, Kind, Obstacle, Pair, Parameters, Path, Report, Shape, State, Step};
+use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
 
@@ -22,7 +23,7 @@ fn momenta(cloth: &Cloth) -> (V3, V3, f64, f64) {
 #[test]
 fn momentum_is_kept_when_sheets_collide() {
     for (rounds, sweeps) in [(8, 12), (0, 0)] {
-        let sheets = joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]);
+        let sheets = Mesh::joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]).unwrap();
         let parameters = Parameters { impact_rounds: rounds, sweeps, ..Parameters::default() };
         let mut cloth = Cloth::new(&sheets, parameters, vec![]);
         cloth.gravity = V3::zeros();
@@ -53,7 +54,7 @@ fn momentum_is_kept_when_sheets_collide() {
 #[test]
 fn angular_momentum_is_kept_where_ways_are_bent() {
     let changed = |rounds: u32, bent: bool| {
-        let sheets = joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]);
+        let sheets = Mesh::joined(&[flat([10, 10], [0.3, 0.3], 0.0), flat([9, 11], [0.3, 0.3], 0.02)]).unwrap();
         let parameters = Parameters { impact_rounds: rounds, ..Parameters::default() };
         let Cloth { mut x, mut v, inverse_masses, mut contacts, mut state, .. } =
             Cloth::new(&sheets, parameters, vec![]);
@@ -351,7 +352,7 @@ fn sheets_at_random_keep_apart_and_gain_no_energy() {
     };
     for scene in 0..60 {
         let sheets: Vec<_> = (0..4).map(|k| flat([3, 3], [0.1, 0.1], 0.004 * f64::from(k))).collect();
-        let mut cloth = Cloth::new(&joined(&sheets), Parameters::default(), vec![]);
+        let mut cloth = Cloth::new(&Mesh::joined(&sheets).unwrap(), Parameters::default(), vec![]);
         cloth.gravity = V3::zeros();
         cloth.substeps = 1;
         let speed = 10.0_f64.powf(3.0 * random() - 1.0);
@@ -412,7 +413,7 @@ fn a_half_space_has_no_end() {
 #[test]
 fn a_turning_obstacle_does_not_push_from_afar() {
     let run = |distance: f64, angle: f64| {
-        let sheets = joined(&[flat([4, 4], [0.1, 0.1], 0.0), flat([4, 4], [0.1, 0.1], 0.5e-3)]);
+        let sheets = Mesh::joined(&[flat([4, 4], [0.1, 0.1], 0.0), flat([4, 4], [0.1, 0.1], 0.5e-3)]).unwrap();
         let box_beside = Obstacle::new(Shape::Cuboid { half_extents: [20.0; 3] });
         let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![box_beside]);
         cloth.gravity = V3::zeros();
@@ -455,7 +456,7 @@ fn a_spinning_ball_drags_cloth_along() {
 /// Cloth that is told to go through cloth that is told to stay: nothing can be done, and that is said.
 #[test]
 fn pins_that_pass_through_pins_are_named() {
-    let sheets = joined(&[flat([2, 2], [0.1, 0.1], 0.0), flat([2, 2], [0.07, 0.07], 0.01)]);
+    let sheets = Mesh::joined(&[flat([2, 2], [0.1, 0.1], 0.0), flat([2, 2], [0.07, 0.07], 0.01)]).unwrap();
     let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![]);
     cloth.gravity = V3::zeros();
     cloth.inverse_masses.fill(0.0);

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape};
 use partita_mesh::Mesh;
 
-use crate::common::{Cloth, flat, joined};
+use crate::common::{Cloth, flat};
 
 type V3 = Vector3<f64>;
 
@@ -38,7 +38,7 @@ fn tilted(size: f64, at: [f64; 3]) -> Mesh {
 fn sheets_that_cross_come_apart() {
     for at in [[0.003, 0.001, 0.002], [0.103, 0.035, 0.032]] {
         let sheets = [flat([10, 10], [0.2, 0.2], 0.0), tilted(0.2, at)];
-        let mut cloth = Cloth::new(&joined(&sheets), Parameters::default(), vec![]);
+        let mut cloth = Cloth::new(&Mesh::joined(&sheets).unwrap(), Parameters::default(), vec![]);
         cloth.gravity = V3::zeros();
         comes_apart(&mut cloth, &[], &Cloth::crossings, 300);
     }
@@ -115,7 +115,11 @@ fn tangles_do_not_explode() {
             let at = [0.01 * angle(k), 0.007 * angle(k + 5), 0.009 * angle(k + 6)];
             flat([6, 6], [0.2, 0.2], 0.0).turned(axis, angle(k + 3)).unwrap().at(at).unwrap()
         };
-        let mut cloth = Cloth::new(&joined(&[sheet(0), sheet(1), sheet(2), sheet(3)]), Parameters::default(), vec![]);
+        let mut cloth = Cloth::new(
+            &Mesh::joined(&[sheet(0), sheet(1), sheet(2), sheet(3)]).unwrap(),
+            Parameters::default(),
+            vec![],
+        );
         (cloth.gravity, cloth.substeps) = (V3::zeros(), 1);
         at_first += cloth.crossings();
         for _ in 0..300 {
@@ -219,7 +223,7 @@ fn what_alone_gives_way_goes_across_itself() {
 fn a_turning_obstacle_does_not_lead_apart_faster() {
     let run = |angle: f64| {
         let box_beside = Obstacle::new(Shape::Cuboid { half_extents: [20.0; 3] });
-        let sheets = joined(&[flat([4, 4], [0.2, 0.2], 0.0), tilted(0.2, [0.003, 0.001, 0.002])]);
+        let sheets = Mesh::joined(&[flat([4, 4], [0.2, 0.2], 0.0), tilted(0.2, [0.003, 0.001, 0.002])]).unwrap();
         let mut cloth = Cloth::new(&sheets, Parameters::default(), vec![box_beside]);
         cloth.gravity = V3::zeros();
         let at = |angle: f64| Isometry3::new(V3::new(30.0, 0.0, 0.0), V3::new(angle, 0.0, 0.0));

@@ -1,8 +1,9 @@
 //! The last resort, made to act by leaving impulses out: with no sweep and no round of impacts, all that collides moves as one.
 
-use crate::common::{Cloth, flat, joined};
+use crate::common::{Cloth, flat};
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use partita_contact::{Obstacle, Parameters, Path, Shape};
+use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
 
@@ -43,7 +44,7 @@ fn a_mesh_that_deforms_evenly_carries_cloth() {
 #[test]
 fn pins_that_move_evenly_carry_cloth() {
     let sheets = [flat([8, 8], [0.3, 0.3], 0.0), flat([6, 6], [0.4, 0.4], 3e-3)];
-    let mut cloth = Cloth::new(&joined(&sheets), without_impulses(), vec![]);
+    let mut cloth = Cloth::new(&Mesh::joined(&sheets).unwrap(), without_impulses(), vec![]);
     cloth.gravity *= 0.3;
     let pins: Vec<usize> = (0..81).filter(|&k| cloth.x[k].x.abs().max(cloth.x[k].z.abs()) > 0.149).collect();
     pins.iter().for_each(|&k| cloth.inverse_masses[k] = 0.0);
@@ -95,7 +96,7 @@ fn what_holds_a_zone_together_takes_it_once() {
 fn layers_between_plates_that_pass_keep_their_order() {
     let plate = Obstacle::new(Shape::Cuboid { half_extents: [0.2, 0.02, 0.2] });
     let layers = [1.0, 2.0, 3.0].map(|k| flat([6, 6], [0.3, 0.3], 1.5e-3 * k));
-    let mut cloth = Cloth::new(&joined(&layers), without_impulses(), vec![plate.clone(), plate]);
+    let mut cloth = Cloth::new(&Mesh::joined(&layers).unwrap(), without_impulses(), vec![plate.clone(), plate]);
     cloth.gravity = V3::zeros();
     let path = |from: f64, to: f64| Path::Frame {
         begin: Isometry3::translation(0.0, from, 0.0),
