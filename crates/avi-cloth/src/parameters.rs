@@ -155,22 +155,22 @@ impl AviCloth {
         self
     }
 
-    /// See [`Parameters::integrator`]. Clocks begin anew.
+    /// See [`Parameters::integrator`]. Clocks begin anew, and spans that were given are forgotten.
     pub fn integrator(self, integrator: Integrator) -> Self {
         self.set_elements(|p| p.integrator = integrator)
     }
 
-    /// See [`Parameters::bending`]. Clocks begin anew.
+    /// See [`Parameters::bending`]. Clocks begin anew, and spans that were given are forgotten.
     pub fn bending(self, bending: Bending) -> Self {
         self.set_elements(|p| p.bending = bending)
     }
 
-    /// See [`Parameters::estimate`]. Clocks begin anew.
+    /// See [`Parameters::estimate`]. Clocks begin anew, and spans that were given are forgotten.
     pub fn estimate(self, estimate: Estimate) -> Self {
         self.set_elements(|p| p.estimate = estimate)
     }
 
-    /// See [`Parameters::courant`] `[-]`. Clocks begin anew.
+    /// See [`Parameters::courant`] `[-]`. Clocks begin anew, and spans that were given are forgotten.
     pub fn courant(self, courant: f64) -> Self {
         self.set_elements(|p| p.courant = courant)
     }

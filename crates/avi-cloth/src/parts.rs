@@ -145,7 +145,8 @@ fn refill<T: Copy>(list: &mut Vec<T>, order: &[u32], from: &[T]) {
 }
 
 /// Sorts vertices into so many parts of about the same work, by cutting across the longest extent: recursive coordinate bisection (M. J.
-/// Berger, S. H. Bokhari: A partitioning strategy for nonuniform problems on multiprocessors. IEEE Transactions on Computers C-36, 1987). Where each begins is added to `firsts`.
+/// Berger, S. H. Bokhari: A partitioning strategy for nonuniform problems on multiprocessors. IEEE Transactions on Computers C-36, 1987).
+/// Where each begins is added to `firsts`.
 fn cut(vertices: &mut [u32], first: usize, count: usize, work: &[f64], x: &[V3], firsts: &mut Vec<usize>) {
     if count == 1 {
         firsts.push(first);

@@ -1,8 +1,8 @@
 //! Which element is next (\[TPS08\] algorithm 1): events in order of time, those at one time in order of elements.
 //!
 //! A calendar queue (R. Brown: Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem.
-//! Communications of the ACM 31, 1988): time is cut into slots of a dozen events, which are put in order when the slot's turn comes, and taken from the front; an event hardly
-//! ever makes another in its own slot. That costs a third of what a heap does
+//! Communications of the ACM 31, 1988): time is cut into slots of a dozen events, which are put in order when the slot's turn comes, and
+//! taken from the front; an event hardly ever makes another in its own slot. That costs a third of what a heap does
 //! (`benches/queue.rs`: 24 of 60 to 75 ns an event), whose every push and pop walks through memory. What comes later than a
 //! stretch of so many slots waits outside: clocks know when it is.
 

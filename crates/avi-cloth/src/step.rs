@@ -8,7 +8,7 @@ use partita_contact::Contacts;
 use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, check};
 
 use crate::{
-    AviCloth, Counts, Integrator, Limit, Parameters,
+    AviCloth, Counts, Integrator, Limit,
     flight::Way,
     lane::Memory,
     meet::{Given, Meetings},
@@ -82,26 +82,7 @@ impl AviCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
-        if let Some(k) = self.elements.spans.iter().position(|span| span.is_nan() || *span <= 0.0) {
-            let expected = "above 0 (softer, less damped or heavier cloth)";
-            return Err(SimulatorError::refused(format!("span [s] of element {k}"), self.elements.spans[k], expected));
-        }
-        let shortest = self.state.clocks.iter().map(|clock| clock.usual).fold(f64::INFINITY, f64::min);
-        let longest = LONGEST * shortest;
-        if dt > longest {
-            let expected =
-                format!("at most {longest}, {LONGEST:e} of the shortest spans (coarser mesh, softer, less damped)");
-            return Err(SimulatorError::refused("dt [s]", dt, expected));
-        }
-        let Parameters { integrator, contact_interval, .. } = self.parameters;
-        let even = match integrator {
-            Integrator::Asynchronous => f64::INFINITY,
-            Integrator::SymplecticEuler { step } | Integrator::ForwardEuler { step } => step,
-        };
-        if dt > LONGEST * even.min(contact_interval) {
-            let expected = format!("at most {LONGEST:e} of the contact interval and of the integrator's step");
-            return Err(SimulatorError::refused("dt [s]", dt, expected));
-        }
+        self.check_duration(dt)?;
         self.prepare_contacts()?;
         let begin = self.state.time;
         let mut report = StepReport::new(begin + dt);
@@ -114,7 +95,7 @@ impl AviCloth {
         self.hold(begin, dt, inputs)?;
 
         let count = match self.work.contacts {
-            Some(_) => (dt / contact_interval).ceil().max(1.0) as u32,
+            Some(_) => (dt / self.parameters.contact_interval).ceil().max(1.0) as u32,
             None => 1,
         };
         for part in 0..count {
@@ -136,6 +117,30 @@ impl AviCloth {
         std::mem::swap(&mut self.state, &mut self.work.next);
         self.note_strain(&mut report.outcome);
         Ok(report)
+    }
+
+    /// Whether a step is short enough to end.
+    fn check_duration(&self, dt: f64) -> Result<(), SimulatorError> {
+        let (shortest, of_what) = match self.parameters.integrator {
+            Integrator::Asynchronous => {
+                let spans = &self.elements.spans;
+                if let Some(k) = spans.iter().position(|span| span.is_nan() || *span <= 0.0) {
+                    let expected = "above 0 (softer, less damped or heavier cloth)";
+                    return Err(SimulatorError::refused(format!("span [s] of element {k}"), spans[k], expected));
+                }
+                let shortest = self.state.clocks.iter().map(|clock| clock.usual).fold(f64::INFINITY, f64::min);
+                (shortest, "the shortest span (coarser mesh, softer, less damped)")
+            }
+            Integrator::SymplecticEuler { step } | Integrator::ForwardEuler { step } => (step, "the integrator's step"),
+        };
+        for (unit, of_what) in [(shortest, of_what), (self.parameters.contact_interval, "the contact interval")] {
+            let longest = LONGEST * unit;
+            if dt > longest {
+                let expected = format!("at most {longest} s, {LONGEST:e} times {of_what}");
+                return Err(SimulatorError::refused("dt [s]", dt, expected));
+            }
+        }
+        Ok(())
     }
 
     fn take_interval(

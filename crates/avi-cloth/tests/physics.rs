@@ -303,8 +303,8 @@ fn energy_stays_where_cloth_snaps() {
     assert!(trend.abs() < 1e-2 && most < 2e-2, "{trend}, {most}");
 }
 
-/// Between ε_n,lim and ε_c,lim a side does not grow, but is not pulled back either; beyond ε_c,lim it is put back, though nothing moves; and neither moves
-/// the centre of mass.
+/// Between ε_n,lim and ε_c,lim a side does not grow, but is not pulled back either; beyond ε_c,lim it is put back, though nothing
+/// moves; and neither moves the centre of mass.
 #[test]
 fn limits_stop_what_grows_and_put_back_what_is_too_long() {
     let mesh = Mesh::new(&[[0.0; 3], [0.1, 0.0, 0.0], [0.0, -0.1, 0.0]], &[[0, 2, 1]]).unwrap();
@@ -428,8 +428,10 @@ fn pins_hold_and_nonsense_is_refused() {
     assert!(refused(make(mesh.clone(), plain(elastic())).with_spans(&[1e-3; 3])).contains("18 elements"));
     assert!(refused(make(mesh.clone(), plain(elastic())).with_spans(&[0.0; 18])).contains("element 0"));
     assert!(refused(make(mesh.clone(), plain(elastic())).with_warp([0.0; 3])).contains("warp"));
-    let mut cloth = make(mesh, plain(elastic())).integrator(Integrator::SymplecticEuler { step: 1e-300 });
+    let mut cloth = make(mesh.clone(), plain(elastic())).integrator(Integrator::SymplecticEuler { step: 1e-300 });
     assert!(cloth.step(0.01, Inputs::NONE).unwrap_err().to_string().contains("integrator's step"));
+    let cloth = make(mesh, plain(elastic())).with_spans(&[1e-300; 18]).unwrap();
+    assert!(cloth.checked().unwrap().step(0.01, Inputs::NONE).unwrap_err().to_string().contains("shortest span"));
 }
 
 /// Setters keep spans that were given, and clocks go on where they are; those that change elements begin clocks anew, at the time that it is.
@@ -472,6 +474,17 @@ fn what_is_too_stiff_for_any_span_is_refused() {
     let mut cloth = make(mesh, plain(elastic().stretch(1e306)));
     let error = cloth.step(0.01, Inputs::NONE).unwrap_err().to_string();
     assert!(error.contains("span [s] of element 0"), "{error}");
+}
+
+/// A step of as many spans as nobody waits for is refused; to a synchronous integrator spans do not matter.
+#[test]
+fn steps_that_would_not_end_are_refused() {
+    let begin = || make(Mesh::grid([3, 3], [0.3, 0.3]).unwrap(), plain(elastic().stretch(1e20)));
+    let error = begin().step(1.0, Inputs::NONE).unwrap_err().to_string();
+    assert!(error.contains("shortest span"), "{error}");
+    let mut twin = begin().integrator(Integrator::SymplecticEuler { step: 1e-3 });
+    twin.step(1.0, Inputs::NONE).unwrap();
+    assert_eq!(twin.positions(), begin().positions());
 }
 
 /// A step too short for the clock changes nothing, with viscosity and a synchronous integrator too.

@@ -200,7 +200,7 @@ impl Mesh {
     ///
     /// # Errors
     ///
-    /// As of [`Mesh::new`], from which each by itself may be too far away or too many.
+    /// As of [`Mesh::new`]: together they are none, or have more vertices than there are numbers.
     pub fn joined(meshes: &[Self]) -> Result<Self, MeshError> {
         let (mut vertices, mut triangles) = (vec![], vec![]);
         for mesh in meshes {
