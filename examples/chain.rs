@@ -9,10 +9,7 @@
 use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Parser;
-use partita::{
-    avi_cloth::{Membrane, Parameters},
-    prelude::*,
-};
+use partita::{avi_cloth::Membrane, prelude::*};
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
 
 type Failure = Box<dyn std::error::Error>;
@@ -44,10 +41,9 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let vertices = [[-0.3, 0.0, 0.0], [0.3, 0.0, 0.0], [0.05, -0.5, 0.0], [0.16, -0.38, 0.0], [0.12, -0.62, 0.0]];
     let mesh = Mesh::new(&vertices, &[[0, 2, 1], [1, 2, 3], [2, 4, 3]])?;
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    let fabric = Fabric { membrane, damping: 0.0, bend_damping: 0.0, ..Fabric::cotton().stretch(300.0).shear(150.0) };
-    let parameters = Parameters { fabric: fabric.density(0.5).bend(1e-3), limit: None, ..Parameters::default() };
-    let mut chain = AviCloth::with_parameters("chain", mesh, parameters)?;
+    let fabric = Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).undamped();
+    let fabric = fabric.stretch(300.0).shear(150.0).bend(1e-3).density(0.5);
+    let mut chain = AviCloth::new("chain", mesh, fabric)?.limit(None);
     chain.pin(&[0, 1])?;
     chain.record_events();
     let velocities = vertices.map(|x| [0.0, 0.0, -2.0 * x[1]]);

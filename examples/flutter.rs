@@ -46,9 +46,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
     let seconds = options.seconds_or(4.0, 0.3);
 
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    let soft = Fabric::cotton().stretch(300.0).shear(150.0).bend(1e-5).density(0.5).thickness(4e-3);
-    let fabric = Fabric { membrane, damping: 0.0, bend_damping: 0.0, ..soft };
+    let fabric = Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).undamped();
+    let fabric = fabric.stretch(300.0).shear(150.0).bend(1e-5).density(0.5).thickness(4e-3);
     let (mesh, corners) = sheet(flags.triangles, -ASIDE)?;
     let parameters =
         Parameters { fabric, integrator: Integrator::Linearised, max_stretch: 100.0, ..Parameters::default() };

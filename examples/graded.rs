@@ -12,10 +12,7 @@ use std::{f64::consts::FRAC_PI_2, process::ExitCode};
 
 use clap::Parser;
 use cloth::Failure;
-use partita::{
-    avi_cloth::{Membrane, Parameters},
-    prelude::*,
-};
+use partita::{avi_cloth::Membrane, prelude::*};
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
 
 const RATE: f64 = 60.0;
@@ -47,10 +44,10 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let vertices: Vec<[f64; 3]> = mesh.positions().into_iter().map(lifted).collect();
     let mesh = Mesh::new(&vertices, mesh.triangles())?;
     report.figure("largest area, of the smallest", mesh.area_ratio());
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    let soft = Fabric::cotton().stretch(300.0).shear(150.0).bend(1e-3).density(0.5).thickness(2e-3);
-    let fabric = Fabric { membrane, damping: 1e-4, bend_damping: 1e-4, ..soft };
-    let dome = AviCloth::with_parameters("dome", mesh, Parameters { fabric, ..Parameters::default() })?;
+    let fabric =
+        Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).damping(1e-4).bend_damping(1e-4);
+    let fabric = fabric.stretch(300.0).shear(150.0).bend(1e-3).density(0.5).thickness(2e-3);
+    let dome = AviCloth::new("dome", mesh, fabric)?;
     let shortest = dome.spans().iter().copied().fold(f64::INFINITY, f64::min);
     let (elements, rate) = (dome.spans().len() as f64, dome.spans().iter().map(|span| span.recip()).sum::<f64>());
     report.figure("shortest span [ms]", 1e3 * shortest);

@@ -15,7 +15,7 @@ use clap::Parser;
 use cloth::Failure;
 use nalgebra::Vector3;
 use partita::{
-    avi_cloth::{Counts, Membrane, Parameters},
+    avi_cloth::{Counts, Membrane},
     prelude::*,
 };
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
@@ -100,16 +100,14 @@ fn note(run: &mut Run, culling: &str, csv: &mut String) -> partita::Result<Count
 fn scene(culling: bool) -> Result<Run, Failure> {
     let mesh = Mesh::grid(CELLS, SIZE)?.at([-0.5 * SIZE[0], 0.02 + SIZE[1], 0.0])?;
     let top = mesh.edge(Side::Top)?;
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    let soft = Fabric::cotton().stretch(100.0).shear(50.0).bend(2e-5).density(0.3).thickness(2e-3).friction(0.5);
-    let fabric = Fabric { membrane, damping: 5e-5, bend_damping: 5e-5, ..soft };
+    let fabric =
+        Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).damping(5e-5).bend_damping(5e-5);
+    let fabric = fabric.stretch(100.0).shear(50.0).bend(2e-5).density(0.3).thickness(2e-3).friction(0.5);
     let uneven: Vec<[f64; 3]> =
         mesh.positions().into_iter().map(|[x, y, z]| [x, y, z + 0.012 * (26.0 * y).sin()]).collect();
     let vertices = uneven.len();
-    let ribbon =
-        AviCloth::with_parameters("ribbon", mesh, Parameters { fabric, courant: 0.4, ..Parameters::default() })?;
-    let ribbon = ribbon.with_positions(&uneven)?.with_velocities(&vec![[0.0, -SPEED, 0.0]; vertices])?;
-    let mut ribbon = ribbon.culling(culling);
+    let ribbon = AviCloth::new("ribbon", mesh, fabric)?.courant(0.4).culling(culling);
+    let mut ribbon = ribbon.with_positions(&uneven)?.with_velocities(&vec![[0.0, -SPEED, 0.0]; vertices])?;
     ribbon.pin_along("hand", &top, |t| {
         let down = (SPEED * t).min(WAY);
         let speed = if down < WAY { SPEED } else { 0.0 };

@@ -16,10 +16,7 @@ use std::{
 use clap::Parser;
 use cloth::Failure;
 use nalgebra::{UnitQuaternion, Vector3};
-use partita::{
-    avi_cloth::{Membrane, Parameters},
-    prelude::*,
-};
+use partita::{avi_cloth::Membrane, prelude::*};
 use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
 
 type V3 = Vector3<f64>;
@@ -109,10 +106,10 @@ fn skirt() -> Result<AviCloth, Failure> {
         if (i + j) % 2 == 0 { [[a, c, b], [a, d, c]] } else { [[a, d, b], [d, c, b]] }
     });
     let mesh = Mesh::new(&vertices, &triangles.collect::<Vec<_>>())?;
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    let soft = Fabric::cotton().stretch(200.0).shear(80.0).bend(1e-5).density(0.2).thickness(4e-3).friction(0.2);
-    let fabric = Fabric { membrane, damping: 1e-4, bend_damping: 1e-4, ..soft };
-    let mut skirt = AviCloth::with_parameters("skirt", mesh, Parameters { fabric, ..Parameters::default() })?;
+    let fabric =
+        Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).damping(1e-4).bend_damping(1e-4);
+    let fabric = fabric.stretch(200.0).shear(80.0).bend(1e-5).density(0.2).thickness(4e-3).friction(0.2);
+    let mut skirt = AviCloth::new("skirt", mesh, fabric)?;
     skirt.pin_along("waist", &(0..AROUND).collect::<Vec<u32>>(), |t| Gait::at(t).waist())?;
     Ok(skirt)
 }

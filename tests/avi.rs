@@ -14,13 +14,9 @@ const G: f64 = 9.81;
 
 /// Of 0.5 kg in a square metre, without lateral contraction.
 fn fabric() -> Fabric {
-    let membrane = Membrane::StVenantKirchhoff { poisson: 0.0 };
-    Fabric {
-        membrane,
-        damping: 2e-3,
-        bend_damping: 2e-3,
-        ..Fabric::cotton().stretch(2000.0).shear(1000.0).density(0.5)
-    }
+    let fabric =
+        Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).damping(2e-3).bend_damping(2e-3);
+    fabric.stretch(2000.0).shear(1000.0).density(0.5)
 }
 
 /// A ball at rest on cloth that is pinned at its border is carried by it, and both by the pins (C4).

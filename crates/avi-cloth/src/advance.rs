@@ -55,7 +55,7 @@ impl AviCloth {
         } = work;
         let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
         let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, seconds: 0.0 };
-        if elements.spans.len() >= 2 * parts::LEAST && *threads != rayon::current_num_threads() {
+        if elements.spans.len() >= 2 * parts::ELEMENTS_OF_A_PART && *threads != rayon::current_num_threads() {
             *threads = rayon::current_num_threads();
             *parts = Parts::suitable(elements, mesh, *threads);
         }

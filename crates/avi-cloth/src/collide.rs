@@ -40,7 +40,7 @@ impl AviCloth {
     }
 
     /// Nothing has passed through anything, from where all was to where all is now. Whoever that changes comes to the end of the interval.
-    pub(crate) fn keep_apart(
+    pub(crate) fn put_right(
         &mut self,
         interval: Interval,
         motions: &[Option<Motion>],

@@ -24,7 +24,7 @@ type V3 = Vector3<f64>;
 const ROUNDING: f64 = 1e-12;
 
 /// So many times too long a span may be for how a triangle is stretched: where cloth hardly is, clocks stay as they are.
-const LEAST: f64 = 1.05;
+const LEAST_CHANGE: f64 = 1.05;
 
 /// So many times shorter spans become where a triangle is stretched, at most: what explodes is not to take for ever.
 const SHORTEST: f64 = 16.0;
@@ -235,7 +235,7 @@ impl Elements {
     #[inline(always)]
     pub fn shortened(&self, element: usize, span: f64, stiffening: f64) -> f64 {
         let rest = self.spans[element];
-        let fits = !self.adapts || stiffening * span <= LEAST * rest;
+        let fits = !self.adapts || stiffening * span <= LEAST_CHANGE * rest;
         if fits { span } else { rest / stiffening.min(SHORTEST) }
     }
 

@@ -107,21 +107,21 @@ impl<'a> Lane<'a> {
         let stiffening = rules.elements.act(element, time, span, known, &mut self.flights);
         let usual = rules.elements.shortened(element, usual, stiffening);
         self.clocks[element].usual = usual;
-        let held = match rules.limit {
+        let restrained = match rules.limit {
             Some(limit) => self.hold_back(rules.elements, event, limit, &mut memory.called),
             None => Restrained { span: usual, sides: 0, given_up: 0 },
         };
-        keep_apart(held.span, &mut self.flights);
-        let mut due = time + held.span;
-        if (due - rules.last).abs() < AT_END * held.span {
+        keep_apart(restrained.span, &mut self.flights);
+        let mut due = time + restrained.span;
+        if (due - rules.last).abs() < AT_END * restrained.span {
             due = rules.last;
         }
         let clock = &mut self.clocks[element];
-        (clock.next, clock.span) = (due, held.span);
+        (clock.next, clock.span) = (due, restrained.span);
         memory.events += 1;
-        memory.limited += held.sides;
-        memory.given_up += held.given_up;
-        memory.early += u64::from(held.span < usual);
+        memory.limited += restrained.sides;
+        memory.given_up += restrained.given_up;
+        memory.early += u64::from(restrained.span < usual);
         if rules.records {
             memory.records.push((time, event.element));
         }

@@ -24,7 +24,7 @@ use crate::{
 const EARLIEST: f64 = 16.0;
 
 /// Sides that are looked at with an event, at most; what is left is beyond its limit until a later event.
-const MOST: u32 = 256;
+const MOST_LOOKS: u32 = 256;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
@@ -59,9 +59,9 @@ impl Lane<'_> {
     ) -> Restrained {
         let (element, time) = (event.place as usize, event.time);
         let clock = &mut self.clocks[element];
-        let mut held = Restrained { span: clock.usual, sides: 0, given_up: 0 };
+        let mut restrained = Restrained { span: clock.usual, sides: 0, given_up: 0 };
         if let Some(patch) = elements.patches.get(element) {
-            let taut = patch.taut_sides(limit, held.span, &self.flights);
+            let taut = patch.taut_sides(limit, restrained.span, &self.flights);
             if taut != clock.taut {
                 for side in (0..3).filter(|&side| taut.contain(side) != clock.taut.contain(side)) {
                     for v in patch.ends(side) {
@@ -75,29 +75,29 @@ impl Lane<'_> {
         let moved = elements.touched(element);
         if moved.iter().any(|&v| self.taut[v as usize] > 0) {
             if let Some(patch) = elements.patches.get(element) {
-                held.span = patch.next_span(limit, held.span, &self.flights);
+                restrained.span = patch.next_span(limit, restrained.span, &self.flights);
             }
             moved.iter().for_each(|&v| self.call(elements, v, called));
-            (held.sides, held.given_up) = self.settle(elements, time, limit, called);
+            (restrained.sides, restrained.given_up) = self.hold_called(elements, time, limit, called);
         }
-        held
+        restrained
     }
 
     /// All that was called, and what that calls. How many sides were held back, and how many were too many to be looked at.
     #[inline(never)]
-    fn settle(
+    fn hold_called(
         &mut self,
         elements: &Elements,
         time: f64,
         limit: &Limit,
         called: &mut VecDeque<(u32, u32)>,
     ) -> (u64, u64) {
-        let (mut sides, mut visits, mut given_up) = (0, 0, 0);
+        let (mut sides, mut looks, mut given_up) = (0, 0, 0);
         while let Some((number, side)) = called.pop_front() {
             let (clock, side) = (&mut self.clocks[number as usize], side as usize);
             let span = clock.usual;
-            visits += 1;
-            if visits > MOST {
+            looks += 1;
+            if looks > MOST_LOOKS {
                 clock.called.set(side, false);
                 given_up += 1;
                 continue;

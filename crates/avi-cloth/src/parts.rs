@@ -17,10 +17,10 @@ use crate::{
 type V3 = Vector3<f64>;
 
 /// So many elements a part has at least, if all have the same: below, more is lost by waiting for each other than won.
-pub(crate) const LEAST: usize = 1000;
+pub(crate) const ELEMENTS_OF_A_PART: usize = 1000;
 
 /// Largest share of events across borders with which cloth is cut, so that some of it may be in contact.
-const MOST: f64 = 0.06;
+const MOST_ACROSS: f64 = 0.06;
 
 /// Cloth in parts, with copies of its state for an interval.
 pub(crate) struct Parts {
@@ -50,7 +50,7 @@ pub(crate) struct Parts {
 impl Parts {
     /// Cut into at most so many parts, and as many as are worth while; none if that is one.
     pub fn suitable(elements: &Elements, mesh: &Mesh, threads: usize) -> Option<Self> {
-        let most = threads.min(elements.spans.len() / LEAST);
+        let most = threads.min(elements.spans.len() / ELEMENTS_OF_A_PART);
         (2..=most).rev().find_map(|count| Self::new(elements, mesh, count))
     }
 
@@ -80,7 +80,7 @@ impl Parts {
         let (patches, all) = (elements.patches.len() as u32, elements.spans.len() as u32);
         let rate = |element: u32| elements.spans[element as usize].recip();
         let across: f64 = (0..all).filter(|element| home(element) == count as u32).map(rate).sum();
-        if across >= MOST * (0..all).map(rate).sum::<f64>() {
+        if across >= MOST_ACROSS * (0..all).map(rate).sum::<f64>() {
             return None;
         }
         let mut names: Vec<u32> = (0..all).collect();

@@ -27,7 +27,7 @@ impl Event {
 const SLOTS: usize = 4096;
 
 /// Events that are to be in a slot.
-const EVENTS: f64 = 12.0;
+const EVENTS_OF_A_SLOT: f64 = 12.0;
 
 /// Events of a stretch of time.
 #[derive(Default)]
@@ -47,14 +47,14 @@ pub(crate) struct Queue {
 impl Queue {
     /// When a stretch ends that ends at `end` or before, with so many events in a second `[s]`.
     pub fn stretch(begin: f64, end: f64, rate: f64) -> f64 {
-        let until = begin + EVENTS / rate * SLOTS as f64;
+        let until = begin + EVENTS_OF_A_SLOT / rate * SLOTS as f64;
         // Where rounding would let it not get on, all of it is one stretch.
         if until > begin { end.min(until) } else { end }
     }
 
     /// Begins a stretch, without events, of which there will be so many in a second.
     pub fn start(&mut self, begin: f64, end: f64, rate: f64) {
-        let width = EVENTS / rate;
+        let width = EVENTS_OF_A_SLOT / rate;
         self.slots.iter_mut().for_each(Vec::clear);
         // What rounding puts beyond the last is in the last.
         self.count = ((end - begin) / width).ceil().clamp(1.0, SLOTS as f64) as usize + 1;

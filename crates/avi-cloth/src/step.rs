@@ -154,7 +154,7 @@ impl AviCloth {
         let found = start.elapsed().as_secs_f64();
         let settled = self.advance(interval);
         let advanced = start.elapsed().as_secs_f64();
-        self.keep_apart(interval, motions, report)?;
+        self.put_right(interval, motions, report)?;
         let solved = advanced - found - settled;
         report.stages.add("solve", solved);
         report.stages.add("contact", start.elapsed().as_secs_f64() - solved);

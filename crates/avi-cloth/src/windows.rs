@@ -35,10 +35,10 @@ use crate::{
 type V3 = Vector3<f64>;
 
 /// Events of a window, for each element. In longer ones more is put off, in shorter ones more time goes into waiting for each other.
-const EVENTS: f64 = 0.3;
+const EVENTS_OF_A_WINDOW: f64 = 0.3;
 
 /// Largest share of events of no part, across borders or in contact, for it to be worth while: two to four times as much is put off.
-const MOST: f64 = 0.1;
+const MOST_OF_NO_PART: f64 = 0.1;
 
 /// Without work for so long, a thread gives up for the interval.
 const PATIENCE: Duration = Duration::from_micros(500);
@@ -250,7 +250,7 @@ impl Parts {
             self.parts[home].rate += clocks[element as usize].usual.recip();
         }
         let rate: f64 = self.parts.iter().map(|part| part.rate).sum();
-        self.parts[none].rate < MOST * rate && rate * duration > EVENTS * self.names.len() as f64
+        self.parts[none].rate < MOST_OF_NO_PART * rate && rate * duration > EVENTS_OF_A_WINDOW * self.names.len() as f64
     }
 
     /// All events of an interval, of what was brought in. What impulses of obstacles gave to the moment of the free.
@@ -277,7 +277,7 @@ impl Parts {
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let none = parts.len() - 1;
         let rate: f64 = parts.iter().map(|part| part.rate).sum();
-        let longest = EVENTS * names.len() as f64 / rate;
+        let longest = EVENTS_OF_A_WINDOW * names.len() as f64 / rate;
         bars.resize(places.len(), Bar::default());
         // Something is left only after a panic.
         for part in &mut *parts {

@@ -20,12 +20,9 @@ const DT: f64 = 1.0 / 60.0;
 
 /// Soft, without lateral contraction, slightly viscous.
 fn soft() -> Fabric {
-    Fabric {
-        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
-        damping: 1e-4,
-        bend_damping: 1e-4,
-        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(1e-6).density(0.2).thickness(2e-3)
-    }
+    let fabric =
+        Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).damping(1e-4).bend_damping(1e-4);
+    fabric.stretch(300.0).shear(150.0).bend(1e-6).density(0.2).thickness(2e-3)
 }
 
 /// A level sheet about the y axis.

@@ -34,12 +34,8 @@ pub struct Scene {
 
 /// E 300 N/m and G 150 N/m, hence no lateral contraction, 500 g/m².
 fn fabric(bend: f64) -> Fabric {
-    Fabric {
-        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
-        damping: 0.0,
-        bend_damping: 0.0,
-        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(bend).density(0.5)
-    }
+    let fabric = Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).undamped();
+    fabric.stretch(300.0).shear(150.0).bend(bend).density(0.5)
 }
 
 impl Scene {

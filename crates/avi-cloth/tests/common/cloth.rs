@@ -5,12 +5,8 @@ use partita_mesh::Mesh;
 
 /// Of the paper's scenes, without bending: E 300 N/m and G 150 N/m, hence no lateral contraction, 500 g/m².
 pub fn elastic() -> Fabric {
-    Fabric {
-        membrane: Membrane::StVenantKirchhoff { poisson: 0.0 },
-        damping: 0.0,
-        bend_damping: 0.0,
-        ..Fabric::cotton().stretch(300.0).shear(150.0).bend(0.0).density(0.5)
-    }
+    let fabric = Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).undamped();
+    fabric.stretch(300.0).shear(150.0).bend(0.0).density(0.5)
 }
 
 /// Forces alone, and no gravity.
