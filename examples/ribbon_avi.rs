@@ -2,9 +2,9 @@
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4, figures 5 and 6.
 //!
-//! Its upper end is let down by a hand. Layers are kept apart in three stages; `ribbon_avi.pairs.csv` has, for every interval of 10 ms, its end in
-//! seconds, how many pairs might have met, how many of these were culled, how many got impulses with events, and how many impacts were missed until the
-//! last stage; with `--both` also of the same ribbon without culling, which takes several times as long.
+//! Its upper end is let down by a hand. Layers are kept apart in three stages; `ribbon_avi.pairs.csv` has, for every interval of 10 ms, its
+//! end in seconds, how many pairs might have met, how many of these were culled, how many got impulses with events, and how many impacts
+//! were missed until the last stage; with `--both` also of the same ribbon without culling, which takes several times as long.
 
 /// What is looked at after every window.
 mod cloth;
