@@ -13,7 +13,8 @@ use partita_mesh::Mesh;
 
 use crate::{
     Bending, Integrator, Parameters,
-    fold::{Left, fold},
+    fold::{Left, fold, sine},
+    lists::Lists,
     spans,
     state::Sides,
 };
@@ -22,9 +23,6 @@ type V3 = Vector3<f64>;
 
 /// Beyond this, strain at rest is more than rounding: the mesh is not as the cloth is cut.
 const ROUNDING: f64 = 1e-12;
-
-/// So many times too long a span may be for how a triangle is stretched: where cloth hardly is, clocks stay as they are.
-const LEAST_CHANGE: f64 = 1.05;
 
 /// So many times shorter spans become where a triangle is stretched, at most: what explodes is not to take for ever.
 const SHORTEST: f64 = 16.0;
@@ -85,9 +83,8 @@ pub(crate) struct Elements {
     pub spans: Vec<f64>,
     /// Whether they wait less where they are.
     pub adapts: bool,
-    /// Corners at each vertex: where its list begins, and one more.
-    first: Vec<u32>,
-    around: Vec<Corner>,
+    /// Corners at each vertex.
+    around: Lists<Corner>,
 }
 
 /// Of a patch.
@@ -104,10 +101,8 @@ impl Elements {
         // In even steps each hinge once.
         let alone = *bending == Bending::Hinges || *integrator != Integrator::Asynchronous;
         let x = mesh.vertices();
-        let sine = |vertices: [u32; 4], left: &Left| {
-            let [a, b, c, d] = vertices.map(|v| x[v as usize]);
-            let known = if cut.is_flat() { None } else { fold([&a, &b, &c, &d], left) };
-            known.map_or(0.0, |(sine, _)| sine)
+        let rest_sine = |vertices: [u32; 4], left: &Left| {
+            if cut.is_flat() { 0.0 } else { sine(&vertices.map(|v| x[v as usize]), left) }
         };
         let (mut folds, mut sides) = (vec![], vec![vec![]; sheet.triangles.len()]);
         for (hinge, at_rest) in mesh.hinges().zip(&sheet.hinges) {
@@ -118,7 +113,7 @@ impl Elements {
             let [a, b, c, d] = vertices;
             if alone {
                 let left = Left::new(&[a, b, c].map(|v| x[v as usize]));
-                folds.push(Fold { vertices, stiffness, sine: sine(vertices, &left) });
+                folds.push(Fold { vertices, stiffness, sine: rest_sine(vertices, &left) });
                 continue;
             }
             // It belongs to the triangle that has fewer. Seen from that at the right the edge runs the other way.
@@ -140,26 +135,18 @@ impl Elements {
             }
             let left = Left::new(&at);
             for k in 0..3 {
-                patch.sines[k] = sine(patch.hinge(k), &left);
+                patch.sines[k] = rest_sine(patch.hinge(k), &left);
             }
         }
         let mut spans = spans::estimated(&patches, &folds, x, sheet, fabric, *estimate);
         spans.iter_mut().for_each(|span| *span *= courant);
         let damping = [fabric.damping, fabric.bend_damping];
-        let (mut first, mut around) = (vec![0; x.len() + 1], vec![Corner::default(); 3 * patches.len()]);
-        patches.iter().flat_map(|patch| patch.vertices).for_each(|v| first[v as usize] += 1);
-        let mut sum = 0;
-        for count in &mut first {
-            sum += *count;
-            *count = sum;
-        }
-        for (number, patch) in (0..).zip(&patches) {
-            for (k, v) in patch.vertices.into_iter().enumerate() {
-                first[v as usize] -= 1;
-                around[first[v as usize] as usize] = Corner { patch: number, sides: Sides::at_corner(k) };
-            }
-        }
-        let mut elements = Self { law: sheet.density, damping, patches, folds, spans, adapts: true, first, around };
+        let corners = (0..).zip(&patches).flat_map(|(number, patch)| {
+            [0, 1, 2].map(|k| (patch.vertices[k], Corner { patch: number, sides: Sides::at_corner(k) }))
+        });
+        let mut around = Lists::default();
+        around.fill(x.len(), &corners.collect::<Vec<_>>());
+        let mut elements = Self { law: sheet.density, damping, patches, folds, spans, adapts: true, around };
         elements.share_sides(mesh);
         elements
     }
@@ -195,19 +182,16 @@ impl Elements {
         };
         let mut patches = vec![0; of_patches.len()];
         (0..).zip(of_patches).for_each(|(place, &name)| patches[name as usize] = place);
-        let lists = vertices.iter().map(|&v| self.around(v));
-        let mut first = vec![0];
-        first.extend(lists.clone().scan(0, |sum, list| {
-            *sum += list.len() as u32;
-            Some(*sum)
-        }));
+        // In the old order, in which limits go through them.
+        let corner = |corner: &Corner| Corner { patch: patches[corner.patch as usize], ..*corner };
+        let corners = (0..).zip(vertices).flat_map(|(v, &old)| self.around(old).iter().map(move |at| (v, corner(at))));
+        let mut around = Lists::default();
+        around.fill(vertices.len(), &corners.collect::<Vec<_>>());
         Self {
             patches: of_patches.iter().map(patch).collect(),
             folds: of_folds.iter().map(fold).collect(),
             spans: names.iter().map(|&name| self.spans[name as usize]).collect(),
-            // In the old order, in which limits go through them.
-            around: lists.flatten().map(|corner| Corner { patch: patches[corner.patch as usize], ..*corner }).collect(),
-            first,
+            around,
             ..*self
         }
     }
@@ -226,8 +210,7 @@ impl Elements {
 
     /// Corners of patches at a vertex.
     pub fn around(&self, vertex: u32) -> &[Corner] {
-        let v = vertex as usize;
-        &self.around[self.first[v] as usize..self.first[v + 1] as usize]
+        self.around.of(vertex)
     }
 
     /// The span of an element from now on, that had such a one and is so many times stiffer than at rest now `[s]`. It never grows again
@@ -235,7 +218,7 @@ impl Elements {
     #[inline(always)]
     pub fn shortened(&self, element: usize, span: f64, stiffening: f64) -> f64 {
         let rest = self.spans[element];
-        let fits = !self.adapts || stiffening * span <= LEAST_CHANGE * rest;
+        let fits = !self.adapts || stiffening * span <= rest;
         if fits { span } else { rest / stiffening.min(SHORTEST) }
     }
 

@@ -12,7 +12,7 @@ use partita_elastic::Density;
 use crate::{
     elements::{Elements, Fold, Patch},
     flight::Flights,
-    fold::{Left, fold},
+    fold::{Left, fold, sine},
     state::Strains,
 };
 
@@ -127,11 +127,7 @@ impl Elements {
 
     /// Strains with vertices at such places, as viscosity has them.
     pub fn strains(&self, x: impl Fn(u32) -> V3) -> Vec<Strains> {
-        // By the very arithmetic of an event.
-        let sine = |vertices: [u32; 4], left: &Left| {
-            let [a, b, c, d] = vertices.map(&x);
-            fold([&a, &b, &c, &d], left).map_or(0.0, |(sine, _)| sine)
-        };
+        let sine = |vertices: [u32; 4], left: &Left| sine(&vertices.map(&x), left);
         let of_patch = |patch: &Patch| {
             let at = patch.vertices.map(&x);
             let left = Left::new(&at);

@@ -62,6 +62,11 @@ pub(crate) fn fold([a, b, c, d]: [&V3; 4], left: &Left) -> Option<(f64, [V3; 4])
     Some((sine, [-(by_b + by_c + by_d), by_b, by_c, by_d]))
 }
 
+/// sin(θ/2) by the very arithmetic of an event; 0 where there is no angle.
+pub(crate) fn sine([a, b, c, d]: &[V3; 4], left: &Left) -> f64 {
+    fold([a, b, c, d], left).map_or(0.0, |(sine, _)| sine)
+}
+
 /// E by the sines of the half angles, now and at rest `[J]`.
 pub(crate) fn energy(k: f64, s: f64, s0: f64) -> f64 {
     let [cosine, cosine0] = [s, s0].map(|s| (1.0 - s * s).max(0.0).sqrt());

@@ -6,7 +6,7 @@ use crate::{
     Counts, Limit,
     elements::Elements,
     flight::Flights,
-    limits::{Restrained, count_taut},
+    limits::count_taut,
     queue::{Event, Queue},
     run::{OfElements, Run},
     state::{Clock, Strains},
@@ -47,17 +47,17 @@ pub(crate) struct Memory {
     pub limited: u64,
     pub given_up: u64,
     pub early: u64,
-    pub records: Vec<(f64, u32)>,
+    pub recorded: Vec<(f64, u32)>,
 }
 
 impl Memory {
     /// Adds what was written down, in any order, and forgets it.
-    pub fn add_to(&mut self, counts: &mut Counts, records: &mut Vec<(f64, u32)>) {
+    pub fn add_to(&mut self, counts: &mut Counts, events: &mut Vec<(f64, u32)>) {
         counts.events += std::mem::take(&mut self.events);
         counts.limited += std::mem::take(&mut self.limited);
         counts.given_up += std::mem::take(&mut self.given_up);
         counts.early += std::mem::take(&mut self.early);
-        records.append(&mut self.records);
+        events.append(&mut self.recorded);
     }
 }
 
@@ -107,23 +107,18 @@ impl<'a> Lane<'a> {
         let stiffening = rules.elements.act(element, time, span, known, &mut self.flights);
         let usual = rules.elements.shortened(element, usual, stiffening);
         self.clocks[element].usual = usual;
-        let restrained = match rules.limit {
-            Some(limit) => self.hold_back(rules.elements, event, limit, &mut memory.called),
-            None => Restrained { span: usual, sides: 0, given_up: 0 },
-        };
-        keep_apart(restrained.span, &mut self.flights);
-        let mut due = time + restrained.span;
-        if (due - rules.last).abs() < AT_END * restrained.span {
+        let span = rules.limit.map_or(usual, |limit| self.hold_back(rules.elements, event, limit, memory));
+        keep_apart(span, &mut self.flights);
+        let mut due = time + span;
+        if (due - rules.last).abs() < AT_END * span {
             due = rules.last;
         }
         let clock = &mut self.clocks[element];
-        (clock.next, clock.span) = (due, restrained.span);
+        (clock.next, clock.span) = (due, span);
         memory.events += 1;
-        memory.limited += restrained.sides;
-        memory.given_up += restrained.given_up;
-        memory.early += u64::from(restrained.span < usual);
+        memory.early += u64::from(span < usual);
         if rules.records {
-            memory.records.push((time, event.element));
+            memory.recorded.push((time, event.element));
         }
         Event { time: due, ..event }
     }

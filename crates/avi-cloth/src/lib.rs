@@ -49,6 +49,7 @@ mod fold;
 mod hold;
 mod lane;
 mod limits;
+mod lists;
 mod meet;
 mod parameters;
 mod parts;

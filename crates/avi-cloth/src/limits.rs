@@ -15,7 +15,7 @@ use crate::{
     Limit,
     elements::{Elements, Patch},
     flight::Flights,
-    lane::Lane,
+    lane::{Lane, Memory},
     queue::Event,
     state::{Clock, Sides},
 };
@@ -29,15 +29,6 @@ const MOST_LOOKS: u32 = 256;
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
 
-/// What came of an event.
-pub(crate) struct Restrained {
-    /// Until the element's next `[s]`.
-    pub span: f64,
-    /// Sides that were held back, and that were called but not looked at any more.
-    pub sides: u64,
-    pub given_up: u64,
-}
-
 /// Of each vertex, how many taut sides it ends.
 pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize, taut: &mut Vec<u32>) {
     taut.clear();
@@ -48,20 +39,14 @@ pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize,
 }
 
 impl Lane<'_> {
-    /// Limits, after an event of an element.
+    /// Limits, after an event of an element. The time until its next `[s]`.
     #[inline(always)]
-    pub fn hold_back(
-        &mut self,
-        elements: &Elements,
-        event: Event,
-        limit: &Limit,
-        called: &mut VecDeque<(u32, u32)>,
-    ) -> Restrained {
-        let (element, time) = (event.place as usize, event.time);
+    pub fn hold_back(&mut self, elements: &Elements, event: Event, limit: &Limit, memory: &mut Memory) -> f64 {
+        let element = event.place as usize;
         let clock = &mut self.clocks[element];
-        let mut restrained = Restrained { span: clock.usual, sides: 0, given_up: 0 };
+        let mut span = clock.usual;
         if let Some(patch) = elements.patches.get(element) {
-            let taut = patch.taut_sides(limit, restrained.span, &self.flights);
+            let taut = patch.taut_sides(limit, span, &self.flights);
             if taut != clock.taut {
                 for side in (0..3).filter(|&side| taut.contain(side) != clock.taut.contain(side)) {
                     for v in patch.ends(side) {
@@ -75,31 +60,25 @@ impl Lane<'_> {
         let moved = elements.touched(element);
         if moved.iter().any(|&v| self.taut[v as usize] > 0) {
             if let Some(patch) = elements.patches.get(element) {
-                restrained.span = patch.next_span(limit, restrained.span, &self.flights);
+                span = patch.next_span(limit, span, &self.flights);
             }
-            moved.iter().for_each(|&v| self.call(elements, v, called));
-            (restrained.sides, restrained.given_up) = self.hold_called(elements, time, limit, called);
+            moved.iter().for_each(|&v| self.call(elements, v, &mut memory.called));
+            self.hold_called(elements, event.time, limit, memory);
         }
-        restrained
+        span
     }
 
-    /// All that was called, and what that calls. How many sides were held back, and how many were too many to be looked at.
+    /// All that was called, and what that calls.
     #[inline(never)]
-    fn hold_called(
-        &mut self,
-        elements: &Elements,
-        time: f64,
-        limit: &Limit,
-        called: &mut VecDeque<(u32, u32)>,
-    ) -> (u64, u64) {
-        let (mut sides, mut looks, mut given_up) = (0, 0, 0);
-        while let Some((number, side)) = called.pop_front() {
+    fn hold_called(&mut self, elements: &Elements, time: f64, limit: &Limit, memory: &mut Memory) {
+        let mut looks = 0;
+        while let Some((number, side)) = memory.called.pop_front() {
             let (clock, side) = (&mut self.clocks[number as usize], side as usize);
             let span = clock.usual;
             looks += 1;
             if looks > MOST_LOOKS {
                 clock.called.set(side, false);
-                given_up += 1;
+                memory.given_up += 1;
                 continue;
             }
             let patch = &elements.patches[number as usize];
@@ -108,13 +87,12 @@ impl Lane<'_> {
                 self.flights.reach(v as usize, time);
             }
             if patch.hold_side(side, limit, span, &mut self.flights) {
-                sides += 1;
-                ends.iter().for_each(|&v| self.call(elements, v, called));
+                memory.limited += 1;
+                ends.iter().for_each(|&v| self.call(elements, v, &mut memory.called));
             }
             // Only now, so that it does not call itself.
             self.clocks[number as usize].called.set(side, false);
         }
-        (sides, given_up)
     }
 
     /// Queues the taut sides that a vertex ends. Triangles of other lanes have none there: else the vertex were barred (`windows.rs`).

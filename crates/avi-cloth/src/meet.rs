@@ -10,7 +10,7 @@
 //! of one triangle on either side, so that nothing is looked at nine or six times. And stopping impulses are found going on from an event,
 //! in place of going back to before it.
 
-use std::{collections::BTreeMap, ops::Range, time::Instant};
+use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
@@ -18,7 +18,7 @@ use partita_contact::{Contacts, Kind, Pair};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::{flight::Flights, queue::Event, step::Interval};
+use crate::{flight::Flights, lists::Lists, queue::Event, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -63,10 +63,9 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
 pub(crate) struct Meetings {
     pairs: Vec<Pair>,
     handled: Vec<bool>,
-    /// Of each triangle: where its list begins in `listed`; and one more.
-    first: Vec<u32>,
-    listed: Vec<u32>,
-    entries: Vec<[u32; 2]>,
+    /// Numbers of those that each triangle looks after, and with that triangle's number.
+    listed: Lists<u32>,
+    entries: Vec<(u32, u32)>,
     /// Vertices that are not of obstacles.
     cloth: u32,
     /// Its begin and duration `[s]`.
@@ -77,14 +76,13 @@ pub(crate) struct Meetings {
 impl Meetings {
     /// None.
     pub fn clear(&mut self) {
-        self.first.clear();
+        self.listed.clear();
     }
 
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
     pub fn find(&mut self, contacts: &Contacts, owners: &Owners, interval: Interval, culling: bool) -> [usize; 2] {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
-        let triangles = owners.triangles.len();
         let found = contacts.due_pairs();
         self.pairs.clear();
         self.pairs.extend(found.iter().filter(|pair| !culling || contacts.would_meet(pair)));
@@ -93,32 +91,17 @@ impl Meetings {
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {
             let [one, two] = owners.of(pair);
-            self.entries.extend(one.map(|owner| [owner, number]));
-            self.entries.extend(two.filter(|_| one != two).map(|owner| [owner, number]));
+            self.entries.extend(one.map(|owner| (owner, number)));
+            self.entries.extend(two.filter(|_| one != two).map(|owner| (owner, number)));
         }
-        self.entries.sort_unstable();
-        self.listed.clear();
-        self.listed.extend(self.entries.iter().map(|[_, pair]| *pair));
-        self.first.clear();
-        self.first.resize(triangles + 1, 0);
-        self.entries.iter().for_each(|[owner, _]| self.first[*owner as usize + 1] += 1);
-        for k in 0..triangles {
-            self.first[k + 1] += self.first[k];
-        }
+        self.listed.fill(owners.triangles.len(), &self.entries);
         [found.len(), found.len() - self.pairs.len()]
     }
 
     /// Whether an element has pairs to look after.
     #[inline(always)]
     pub fn concern(&self, element: u32) -> bool {
-        let element = element as usize;
-        element + 1 < self.first.len() && self.first[element] < self.first[element + 1]
-    }
-
-    /// Where in `listed` the pairs are that an element has to look after.
-    fn list(&self, element: u32) -> Range<usize> {
-        let element = element as usize;
-        self.first[element] as usize..self.first[element + 1] as usize
+        !self.listed.of(element).is_empty()
     }
 
     /// How many pairs got impulses.
@@ -143,8 +126,7 @@ impl Meetings {
         let place = |k: usize| places.get(k).map_or(k, |&place| place as usize);
         let (at, way) = contacts.vertices();
         let (begin, duration) = (self.begin, self.duration);
-        for entry in self.list(element) {
-            let number = self.listed[entry];
+        for &number in self.listed.of(element) {
             let pair = &self.pairs[number as usize];
             let mut states = [(V3::zeros(), V3::zeros(), 0.0); 4];
             for (state, k) in states.iter_mut().zip(pair.vertices.map(|v| v as usize)) {
@@ -193,8 +175,8 @@ impl Encounters<'_> {
     /// Vertices of the cloth in an element's pairs.
     pub fn vertices(&self, element: u32) -> impl Iterator<Item = u32> {
         let Meetings { pairs, listed, cloth, .. } = &*self.meetings;
-        let list = if self.concern(element) { self.meetings.list(element) } else { 0..0 };
-        listed[list].iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth)
+        let list = if self.contacts.is_some() { listed.of(element) } else { &[] };
+        list.iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth)
     }
 
     /// Keeps the pairs of an event's element apart for a span `[s]`.

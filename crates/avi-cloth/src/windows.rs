@@ -235,9 +235,9 @@ pub(crate) struct Outside<'a> {
     pub records: bool,
 }
 
-/// The part of an element, of which its place here and its number are given; what has pairs to look after is of none.
-fn home(homes: &[u32], none: usize, [place, element]: [u32; 2], encounters: &Encounters<'_>) -> usize {
-    if encounters.concern(element) { none } else { homes[place as usize] as usize }
+/// The part of an event; what has pairs to look after is of none.
+fn home(homes: &[u32], none: usize, event: &Event, encounters: &Encounters<'_>) -> usize {
+    if encounters.concern(event.element) { none } else { homes[event.place as usize] as usize }
 }
 
 impl Parts {
@@ -246,8 +246,9 @@ impl Parts {
         self.parts.iter_mut().for_each(|part| part.rate = 0.0);
         let none = self.count();
         for (place, &element) in (0..).zip(&self.names) {
-            let home = home(&self.homes, none, [place, element], encounters);
-            self.parts[home].rate += clocks[element as usize].usual.recip();
+            let Clock { next, usual, .. } = clocks[element as usize];
+            let home = home(&self.homes, none, &Event { time: next, element, place }, encounters);
+            self.parts[home].rate += usual.recip();
         }
         let rate: f64 = self.parts.iter().map(|part| part.rate).sum();
         self.parts[none].rate < MOST_OF_NO_PART * rate && rate * duration > EVENTS_OF_A_WINDOW * self.names.len() as f64
@@ -290,7 +291,7 @@ impl Parts {
             parts.iter_mut().for_each(|part| part.memory.queue.start(from, until, part.rate));
             for (place, &element) in (0..).zip(&*names) {
                 let event = Event { time: lane.clocks[place as usize].next, element, place };
-                parts[home(homes, none, [place, element], encounters)].memory.queue.push(event);
+                parts[home(homes, none, &event, encounters)].memory.queue.push(event);
             }
             while from < until {
                 let to = from + longest;
@@ -315,8 +316,7 @@ impl Parts {
                     let next = lane.act(event, &rules, &mut parts[none].memory, |span, flights| {
                         encounters.keep_apart(event, span, flights, places);
                     });
-                    let home =
-                        if next.time > to { home(homes, none, [next.place, next.element], encounters) } else { none };
+                    let home = if next.time > to { home(homes, none, &next, encounters) } else { none };
                     parts[home].memory.queue.push(next);
                 }
                 from = to;

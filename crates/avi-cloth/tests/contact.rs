@@ -56,7 +56,8 @@ fn run(cloth: &mut AviCloth, inputs: &Inputs) -> StepReport {
     report
 }
 
-/// On the floor it comes to rest above it, and the floor feels its weight where that is, however the floor is carried (K13).
+/// On the floor it comes to rest above it within 10 s (K13, whose speed this is), and the floor feels its weight where that is, however the
+/// floor is carried.
 #[test]
 fn cloth_on_the_floor_comes_to_rest() {
     let fabric = Fabric { damping: 1e-3, bend_damping: 1e-3, ..soft() };
@@ -73,7 +74,7 @@ fn cloth_on_the_floor_comes_to_rest() {
         } else {
             still(middle)
         };
-        for _ in 0..120 {
+        for _ in 0..540 {
             run(&mut cloth, &inputs);
         }
         let (mut impulse, mut turned) = (V3::zeros(), V3::zeros());
@@ -85,7 +86,7 @@ fn cloth_on_the_floor_comes_to_rest() {
                 turned += angular + arm.cross(&linear);
             }
             let fastest = cloth.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max);
-            assert!(fastest < 2e-3, "{fastest} m/s");
+            assert!(fastest < 1e-3, "{fastest} m/s");
             assert!(cloth.positions().iter().all(|x| x.y > 0.0));
         }
         let weight = cloth.masses().iter().sum::<f64>() * G;

@@ -143,7 +143,7 @@ fn no_span_of_a_mode_is_too_long_beside_the_others() {
 }
 
 /// Stretched to twice its length, a triangle is 5½ times as stiff (q + ½ (q - 1) of q = 4) and waits so much shorter, from its first event on and
-/// also when it has come back; spans that are given stay, and make it another cloth.
+/// no longer when it has come back; spans that are given stay, and make it another cloth.
 #[test]
 fn a_triangle_waits_shorter_once_it_was_stretched() {
     let mesh = Mesh::new(&[[0.0; 3], [0.1, 0.0, 0.0], [0.0, -0.1, 0.0]], &[[0, 2, 1]]).unwrap();
@@ -165,7 +165,8 @@ fn a_triangle_waits_shorter_once_it_was_stretched() {
     let given = || stretched().with_spans(&[span]).unwrap();
     assert!(all(&waits(given(), &[0, 1, 2]).0, 1.0));
     let (free, stretch) = waits(stretched(), &[]);
-    assert!(stretch < 0.9 && all(&free, 1.0 / 5.5), "{stretch}, {free:?}");
+    assert!(stretch < 0.9 && free.len() > 10 && (5.5 * free[0] - 1.0).abs() < 1e-9, "{stretch}, {free:?}");
+    assert!(free.windows(2).all(|pair| pair[1] < pair[0] * (1.0 + 1e-9)), "{free:?}");
 
     assert!(stretched().retract(&stretched().snapshot(None)).is_ok());
     assert!(given().retract(&stretched().snapshot(None)).is_err());

@@ -103,7 +103,7 @@ struct Flags {
     /// Few and short samples: whether everything runs.
     #[arg(long)]
     quick: bool,
-    /// Threads of parallel simulators.
+    /// Threads of parallel simulators, but for those of `avi-*`, which say theirs.
     #[arg(long, value_name = "N", default_value = "1")]
     threads: NonZeroUsize,
     /// Writes what the runs of `swing` did, and figure 4 of `ibds-table1`, into this folder.
@@ -123,7 +123,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags) -> Result<ExitCode, Failure> {
     if flags.list {
-        BENCHES.iter().for_each(|(name, about, _)| println!("{name:<10} {about}"));
+        BENCHES.iter().for_each(|(name, about, _)| println!("{name:<12} {about}"));
         return Ok(ExitCode::SUCCESS);
     }
     let name = flags.name.as_deref().unwrap_or_default();
