@@ -73,7 +73,7 @@ impl AviCloth {
             return (obstacles + flight::moment(ways), encounters.seconds);
         }
         let State { nodes, clocks, strains, .. } = next;
-        let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
+        let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
         let rules = Rules { elements, limit, last: interval.last(), records };
         let rate = clocks.iter().map(|clock| clock.usual.recip()).sum();
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
@@ -93,7 +93,7 @@ impl AviCloth {
             }
             from = until;
         }
-        let moment = lane.flights.moment + flight::moment(lane.flights.ways);
+        let moment = lane.flights.end() + flight::moment(ways);
         memory.add_to(counts, events);
         (moment, encounters.seconds)
     }
@@ -106,7 +106,7 @@ impl AviCloth {
         let Work { next, accelerations, ways, before, counts, .. } = work;
         let State { nodes, strains, .. } = next;
         let n = nodes.len();
-        let mut flights = Flights::new(nodes, parameters.gravity, accelerations, ways, interval);
+        let mut flights = Flights::begin(nodes, parameters.gravity, accelerations, ways, interval);
         let count = (interval.duration() / longest * (1.0 - AT_END)).ceil().max(1.0);
         let span = interval.duration() / count;
         for k in 1..=count as u64 {
@@ -137,6 +137,6 @@ impl AviCloth {
             }
             counts.events += elements.patches.len() as u64;
         }
-        flights.moment + flight::moment(flights.ways)
+        flights.end() + flight::moment(ways)
     }
 }

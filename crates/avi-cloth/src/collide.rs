@@ -6,7 +6,7 @@ use partita_simulator::{Motion, SimulatorError, StepReport};
 
 use crate::{
     AviCloth, Integrator,
-    flight::{Flights, Way},
+    flight::Way,
     meet::Given,
     state::Node,
     step::{Interval, Work},
@@ -73,13 +73,16 @@ impl AviCloth {
         straight_begins.clear();
         straight_begins.extend(next.nodes.iter().zip(&*end).enumerate().map(straight));
         let found = contacts.resolve_deflected(&mut next.contact, &step, straight_begins, end).map_err(not_apart)?;
-        let mut flights = Flights::new(&mut next.nodes, self.parameters.gravity, accelerations, ways, interval);
-        for (k, impulse) in contacts.impulses().iter().enumerate() {
-            if *impulse != V3::zeros() {
-                flights.reach(k, interval.end);
-                flights.push(k, *impulse);
-                flights.nodes[k].x = end[k];
+        let pushed = contacts.impulses().iter().enumerate().filter(|(_, impulse)| **impulse != V3::zeros());
+        for (k, impulse) in pushed {
+            if let Ok(held) = ways.binary_search_by_key(&k, |way| way.vertex) {
+                ways[held].take(end[k], *impulse);
+                continue;
             }
+            let node = &mut next.nodes[k];
+            node.fly(interval.end, by(k));
+            node.v += node.w * impulse;
+            node.x = end[k];
         }
         let reaction = |given: Given| given.reaction(&self.guides, obstacles, motions, interval);
         reactions.extend(given.drain(..).filter_map(reaction));

@@ -125,6 +125,7 @@ impl Meetings {
         let cloth = self.cloth as usize;
         let place = |k: usize| places.get(k).map_or(k, |&place| place as usize);
         let (at, way) = contacts.vertices();
+        let (fallen, speed) = flights.frame.fallen(time);
         let (begin, duration) = (self.begin, self.duration);
         for &number in self.listed.of(element) {
             let pair = &self.pairs[number as usize];
@@ -135,7 +136,7 @@ impl Meetings {
                     let node = &flights.nodes[place(k)];
                     (node.x, node.v, node.w)
                 } else {
-                    (at[k] + (time - begin) / duration * way[k], way[k] / duration, 0.0)
+                    (at[k] + (time - begin) / duration * way[k] - fallen, way[k] / duration - speed, 0.0)
                 };
             }
             let [x, v] = [states.map(|(x, ..)| x), states.map(|(_, v, _)| v)];
@@ -147,7 +148,7 @@ impl Meetings {
                     flights.push(place(k as usize), impulse);
                 } else {
                     let Some([obstacle, vertex]) = contacts.owner_of(k) else { continue };
-                    given.push(Given { obstacle, vertex, time, at, impulse });
+                    given.push(Given { obstacle, vertex, time, at: at + fallen, impulse });
                     flights.leave(time, impulse);
                 }
             }

@@ -274,7 +274,7 @@ impl Parts {
             ..
         } = self;
         let rules = Rules { elements, limit, last: interval.last(), records };
-        let flights = Flights::new(nodes, gravity, accelerations, ways, interval);
+        let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let none = parts.len() - 1;
         let rate: f64 = parts.iter().map(|part| part.rate).sum();
@@ -322,6 +322,6 @@ impl Parts {
                 from = to;
             }
         }
-        lane.flights.moment
+        lane.flights.end()
     }
 }
