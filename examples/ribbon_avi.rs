@@ -30,6 +30,8 @@ const SIZE: [f64; 2] = [0.2, 2.0];
 /// How fast its upper end is let down `[m/s]`, and how far `[m]`.
 const SPEED: f64 = 0.8;
 const WAY: f64 = 1.85;
+/// When there has to be a pile of folds `[s]`.
+const FOLDED: f64 = 2.5;
 
 #[derive(Parser)]
 #[command(about = "A ribbon folds onto itself in layers")]
@@ -70,6 +72,13 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let lowest =
         run.look("ribbon", |ribbon: &AviCloth| ribbon.positions().iter().map(|x| x.y).fold(f64::INFINITY, f64::min))?;
     report.check("lowest vertex", lowest, Bound::at_least(0.0), "m");
+    let turns = run.look("ribbon", |ribbon: &AviCloth| turns(&ribbon.positions()))?;
+    // Less of a run is not enough to fold.
+    if seconds < FOLDED {
+        report.figure("turns of the ribbon's middle line", turns as f64);
+    } else {
+        report.check("turns of the ribbon's middle line", turns as f64, Bound::at_least(8.0), "");
+    }
     if flags.both {
         let mut other = scene(false)?;
         let progress = report.progress(seconds);
@@ -94,6 +103,22 @@ fn note(run: &mut Run, culling: &str, csv: &mut String) -> partita::Result<Count
     // A string takes all.
     let _ = writeln!(csv, "{:.3},{culling},{found},{culled},{handled},{missed}", run.time());
     Ok(counts)
+}
+
+/// How often the middle line turns back, having gone along z by two centimetres at least since the last time.
+fn turns(x: &[V3]) -> usize {
+    let columns = CELLS[0] as usize + 1;
+    let mut line = x.iter().skip(columns / 2).step_by(columns).map(|x| x.z);
+    let Some(first) = line.next() else { return 0 };
+    let (mut farthest, mut forward, mut turns) = (first, true, 0);
+    for z in line {
+        if (z > farthest) == forward {
+            farthest = z;
+        } else if (z - farthest).abs() > 0.02 {
+            (farthest, forward, turns) = (z, !forward, turns + 1);
+        }
+    }
+    turns
 }
 
 /// Upright, a little above the floor, and not quite even, so that it knows where to fold.

@@ -205,7 +205,7 @@ mod tests {
 
     use crate::{AviCloth, Fabric};
 
-    /// Those at the boundary too.
+    /// Those at the boundary too; and it is the one with the shorter span.
     #[test]
     fn one_triangle_looks_at_each_side() {
         let mesh = Mesh::unstructured([1.0; 2], 200, |_| 1.0).unwrap();
@@ -215,10 +215,22 @@ mod tests {
         };
         let mut edges: Vec<[u32; 2]> = mesh.edges().iter().map(|edge| sorted(edge.vertices)).collect();
         edges.sort_unstable();
-        let AviCloth { elements, .. } = AviCloth::new("sheet", mesh, Fabric::jersey()).unwrap();
+        let AviCloth { elements, .. } = AviCloth::new("sheet", mesh.clone(), Fabric::jersey()).unwrap();
         let own = elements.patches.iter().flat_map(|patch| patch.own.iter().map(|side| sorted(patch.ends(side))));
         let mut sides: Vec<[u32; 2]> = own.collect();
         sides.sort_unstable();
         assert_eq!(sides, edges);
+        let shortest = |edge: &partita_mesh::Edge| {
+            let spans = [Some(edge.left), edge.right].into_iter().flatten().map(|t| elements.spans[t as usize]);
+            spans.fold(f64::INFINITY, f64::min)
+        };
+        for edge in mesh.edges() {
+            let has = |t: usize| {
+                let patch = &elements.patches[t];
+                patch.own.iter().any(|side| sorted(patch.ends(side)) == sorted(edge.vertices))
+            };
+            let owner = (0..elements.patches.len()).find(|&t| has(t)).unwrap();
+            assert_eq!(elements.spans[owner], shortest(edge));
+        }
     }
 }

@@ -142,13 +142,15 @@ impl Meetings {
             let [x, v] = [states.map(|(x, ..)| x), states.map(|(_, v, _)| v)];
             let Some(impulses) = contacts.push_apart(pair, &x, &v, &states.map(|(.., w)| w), span) else { continue };
             self.handled[number as usize] = true;
+            let mut turn = -x.iter().zip(&impulses).map(|(x, impulse)| x.cross(impulse)).sum::<V3>();
             let ends = pair.vertices.into_iter().zip(x).zip(impulses);
             for ((k, at), impulse) in ends.filter(|(_, impulse)| *impulse != V3::zeros()) {
                 if (k as usize) < cloth {
                     flights.push(place(k as usize), impulse);
                 } else {
                     let Some([obstacle, vertex]) = contacts.owner_of(k) else { continue };
-                    given.push(Given { obstacle, vertex, time, at: at + fallen, impulse });
+                    let turn = std::mem::take(&mut turn);
+                    given.push(Given { obstacle, vertex, time, at: at + fallen, impulse, turn });
                     flights.leave(time, impulse);
                 }
             }
@@ -204,6 +206,8 @@ pub(crate) struct Given {
     at: V3,
     /// `[N s]`
     impulse: V3,
+    /// What cloth a thickness away turns less or more by than impulses at the obstacle's vertices do; of one of them, for all `[N m s]`.
+    turn: V3,
 }
 
 impl Given {
@@ -219,14 +223,16 @@ impl Given {
         let (Guide::Obstacle { surface, .. }, Some(Some(motion))) = (&guides[number], motions.get(number)) else {
             return None;
         };
-        let (carrier, arm) = match surface.carrier {
+        let (carrier, turned) = match surface.carrier {
+            // A point does not turn.
             Carrier::Points(_) => (self.vertex, V3::zeros()),
             Carrier::Frame(_) => {
                 let [from, to] = [&motion.begin, &motion.end].map(|states| V3::from(states[0].position));
-                (0, self.at - from.lerp(&to, (self.time - interval.begin) / interval.duration()))
+                let arm = self.at - from.lerp(&to, (self.time - interval.begin) / interval.duration());
+                (0, arm.cross(&self.impulse) + self.turn)
             }
         };
-        let impulse = Wrench { linear: self.impulse.into(), angular: arm.cross(&self.impulse).into() };
+        let impulse = Wrench { linear: self.impulse.into(), angular: turned.into() };
         Some(Reaction { guide: number as u32, carrier, impulse })
     }
 }

@@ -163,3 +163,36 @@ fn damped(time: f64, tau: f64) -> f64 {
     // √(τ² + t²) - τ without cancellation; what hardly resists takes any time.
     if tau == 0.0 || time.is_infinite() { time } else { time * (time / (tau + tau.hypot(time))) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AviCloth, Mesh};
+
+    /// A membrane and a hinge that resist along the same line: with viscosity of either or both, ω² (Δt² + 2 τ Δt) of both together is at
+    /// most 4, of which a half at least is used.
+    #[test]
+    fn a_membrane_and_a_hinge_that_resist_together_share_a_span() {
+        let along = V3::new(0.3, -2.0, 1.0);
+        let (k_stretch, k_bend) = (3.0, 40.0_f64);
+        let mut stiff = Stiffness { vertices: [0, 1, 2, 3, 0, 0], rows: Default::default() };
+        stiff.rows[1][0] = along;
+        stiff.rows[3][0] = (k_bend / k_stretch).sqrt() * along;
+        let w = k_stretch / along.norm_squared();
+        for [stretch, bend] in [[1e-2, 1e-2], [0.0, 0.3], [5.0, 0.0], [1.0, 1e-3_f64]] {
+            let dt = stiff.stable_span(&[w, 0.0, 0.0, 0.0, 0.0, 0.0], [stretch, bend]);
+            let sum = k_stretch * dt * (dt + 2.0 * stretch) + k_bend * dt * (dt + 2.0 * bend);
+            assert!(sum < 4.0 * (1.0 + 1e-12) && sum > 2.0, "{stretch}, {bend}: {sum}");
+        }
+    }
+
+    /// What explodes is not to take for ever.
+    #[test]
+    fn spans_shorten_by_so_much_at_most() {
+        let mesh = Mesh::grid([1, 1], [0.1; 2]).unwrap();
+        let elements = AviCloth::new("sheet", mesh, Fabric::jersey()).unwrap().elements;
+        let span = elements.spans[0];
+        assert_eq!(elements.shortened(0, span, 4.0), span / 4.0);
+        assert_eq!(elements.shortened(0, span, 1e9), span / 16.0);
+    }
+}

@@ -96,6 +96,53 @@ fn cloth_on_the_floor_comes_to_rest() {
     }
 }
 
+/// A floor that slides along without friction feels the weight where that is at the moment of each impulse, about a frame that has gone on.
+#[test]
+fn a_floor_that_slides_feels_the_weight_where_it_is() {
+    let fabric = Fabric { damping: 1e-3, bend_damping: 1e-3, ..soft() };
+    let mut cloth = AviCloth::new("sheet", flat([4, 4], [0.2, 0.2], 0.002), fabric).unwrap().contact_interval(DT);
+    cloth.follow(vec![obstacle(&Mesh::cuboid([60.0, 0.2, 2.0]).unwrap(), 0.0, false)]).unwrap();
+    let speed = 6.0;
+    let weight = cloth.masses().iter().sum::<f64>() * G;
+    let (mut turned, mut expected) = (V3::zeros(), V3::zeros());
+    for frame in 0..150 {
+        let [from, to] = [0, 1].map(|k| V3::new(speed * DT * f64::from(frame + k), -0.1, 0.0));
+        let pose = |at: V3| HandleState::point(at, [speed, 0.0, 0.0]);
+        let report = run(&mut cloth, &from_to(pose(from), pose(to)));
+        if frame >= 90 {
+            turned += report.reactions.iter().map(|reaction| V3::from(reaction.impulse.angular)).sum::<V3>();
+            let middle = cloth.positions().iter().sum::<V3>() / cloth.masses().len() as f64;
+            expected += (middle - from.lerp(&to, 0.5)).cross(&V3::new(0.0, -weight * DT, 0.0));
+        }
+    }
+    // From where the frame was at the begin of each step, arms would be longer by half of a step's way, 0.05 m.
+    assert!((turned - expected).norm() < 0.01 * weight, "{turned} N m s for {expected} N m in a second");
+}
+
+/// Whoever has had no event for long is met where it would be: a triangle whose first event is far off falls on a floor, with a load that bears
+/// half of its weight, and stays there.
+#[test]
+fn who_had_no_event_yet_is_met() {
+    let mesh = flat([1, 1], [0.1, 0.1], 0.05);
+    let mut cloth = AviCloth::new("sheet", mesh, soft()).unwrap().with_spans(&[10.0; 2]).unwrap();
+    cloth.follow(vec![obstacle(&Mesh::cuboid([2.0, 0.2, 2.0]).unwrap(), 0.0, false)]).unwrap();
+    let half: Vec<f64> = cloth.masses().iter().map(|m| 0.5 * m * G).collect();
+    let loads =
+        (0..).zip(&half).map(|(v, half)| (cloth.vertex(v), partita_simulator::Wrench::force([0.0, *half, 0.0])));
+    let inputs = Inputs { loads: loads.collect(), ..still(V3::new(0.0, -0.1, 0.0)) };
+    let mut taken = 0.0;
+    for _ in 0..30 {
+        let report = run(&mut cloth, &inputs);
+        taken -= report.reactions.iter().map(|reaction| reaction.impulse.linear[1]).sum::<f64>();
+        assert!(cloth.positions().iter().all(|x| x.y > 0.0), "{:?}", cloth.positions());
+        let up = 0.5 * cloth.masses().iter().sum::<f64>() * G * -cloth.time() + taken;
+        let momentum = cloth.ledger().unwrap().momentum[1];
+        assert!((momentum - up).abs() < 1e-12, "{momentum} N s for {up}");
+    }
+    let fastest = cloth.velocities().iter().map(|v| v.norm()).fold(0.0, f64::max);
+    assert!(fastest < 0.5 * G * DT, "{fastest} m/s");
+}
+
 /// Between cloth and cloth momenta are kept, in all three stages (K11, which asks for 1e-6 and 1e-4), to rounding.
 #[test]
 fn cloth_that_meets_itself_keeps_its_momenta() {

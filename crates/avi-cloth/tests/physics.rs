@@ -235,7 +235,7 @@ fn waves_run_as_fast_as_they_have_to() {
     assert!((arrival / 0.0408 - 1.0).abs() < 0.03, "{arrival} s");
 }
 
-/// What is at rest stays to the bit, however it lies in space and whatever its shape (A11).
+/// What is at rest stays to the bit, however it lies in space and whatever its shape, beside what is pinned too (A11).
 #[test]
 fn what_is_at_rest_stays() {
     let mut flat = Mesh::unstructured([0.37, 0.29], 60, |_| 1.0).unwrap();
@@ -246,6 +246,7 @@ fn what_is_at_rest_stays() {
             let fabric = Fabric { membrane, bend_damping: 1e-3, damping: 1e-3, ..elastic().bend(1e-3) };
             let parameters = Parameters { bending, ..plain(fabric) };
             let mut cloth = make(mesh.clone(), parameters);
+            cloth.pin(&[0, 7]).unwrap();
             let before = cloth.positions();
             let mut events = 0;
             while events < 10_000 {
@@ -303,34 +304,6 @@ fn energy_stays_where_cloth_snaps() {
     assert!(trend.abs() < 1e-2 && most < 2e-2, "{trend}, {most}");
 }
 
-/// Between ε_n,lim and ε_c,lim a side does not grow, but is not pulled back either; beyond ε_c,lim it is put back, though nothing
-/// moves; and neither moves the centre of mass.
-#[test]
-fn limits_stop_what_grows_and_put_back_what_is_too_long() {
-    let mesh = Mesh::new(&[[0.0; 3], [0.1, 0.0, 0.0], [0.0, -0.1, 0.0]], &[[0, 2, 1]]).unwrap();
-    let parameters = Parameters { limit: Some(Limit::default()), ..plain(elastic().stretch(1e-6).shear(1e-6)) };
-    let span = 1e-3;
-    let run = |strain: f64, growth: f64| {
-        let mut at = mesh.positions();
-        at[1][0] *= 1.0 + strain;
-        let speeds = [[0.0; 3], [0.1 * growth / span, 0.0, 0.0], [0.0; 3]];
-        let cloth = make(mesh.clone(), parameters.clone()).with_positions(&at).unwrap();
-        let mut cloth = cloth.with_velocities(&speeds).unwrap().with_spans(&[span]).unwrap();
-        let centre = |cloth: &AviCloth| -> V3 { cloth.positions().iter().sum::<V3>() / 3.0 };
-        let expected = centre(&cloth) + 5.0 * span * V3::from(speeds[1]) / 3.0;
-        cloth.step(5.0 * span, Inputs::NONE).unwrap();
-        assert!((centre(&cloth) - expected).norm() < 1e-12, "{strain}, {growth}");
-        cloth.stretch()
-    };
-    // It goes on to its first event before it is stopped.
-    let stopped = run(0.08, 0.005);
-    assert!((0.0845..0.0855).contains(&stopped), "{stopped}");
-    let kept = run(0.09, 0.0);
-    assert!((kept - 0.09).abs() < 1e-6, "{kept}");
-    let back = run(0.2, 0.0);
-    assert!((0.095..0.1005).contains(&back), "{back}");
-}
-
 /// A cantilever bends under its own weight as Euler's elastica does: at G = w L³/EI of 1 and 5 the tip drops by 0.1235 and 0.4959 of its
 /// length (M9). Bridson's moment, 2 sin(θ/2), is that of a plate for hinges as shallow as here.
 #[test]
@@ -363,29 +336,6 @@ fn a_cantilever_sags_as_theory_says() {
     }
 }
 
-/// With limits no edge is longer by more than the tenth that is allowed, though forces alone would let them be much longer (A9).
-#[test]
-fn edges_keep_their_limits() {
-    let mesh = Mesh::unstructured([0.5, 0.5], 300, |_| 1.0).unwrap();
-    let n = mesh.vertices().len() as u32;
-    let at = |x: f64| (0..n).find(|&v| (mesh.vertices()[v as usize] - V3::new(x, 0.0, 0.0)).norm() < 1e-9).unwrap();
-    let corners = [at(0.0), at(0.5)];
-    let stretch = |limit: Option<Limit>| {
-        let parameters = Parameters { limit, gravity: [0.0, -G, 0.0], ..plain(elastic().stretch(60.0).shear(30.0)) };
-        let mut cloth = make(mesh.clone().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap(), parameters);
-        cloth.pin(&corners).unwrap();
-        let mut most: f64 = 0.0;
-        for _ in 0..60 {
-            cloth.step(1.0 / 30.0, Inputs::NONE).unwrap();
-            most = most.max(cloth.stretch());
-        }
-        most
-    };
-    assert!(stretch(None) > 0.3, "{}", stretch(None));
-    let most = stretch(Some(Limit::default()));
-    assert!(most < 0.101, "{most}");
-}
-
 /// A load on a vertex of cloth that nothing holds adds F t/m to the mean velocity, and a free fall is a parabola to the last bits, however long
 /// the step.
 #[test]
@@ -408,7 +358,8 @@ fn flights_are_exact() {
     }
 }
 
-/// What is pinned stays where it is to the bit, also if it was given a velocity; cloth that is made wrongly says what of it is wrong.
+/// What is pinned stays where it is to the bit, also if it was given a velocity, of which nobody feels anything; cloth that is made wrongly
+/// says what of it is wrong.
 #[test]
 fn pins_hold_and_nonsense_is_refused() {
     let mesh = Mesh::grid([3, 3], [0.3, 0.3]).unwrap();
@@ -420,6 +371,12 @@ fn pins_hold_and_nonsense_is_refused() {
         assert_eq!(cloth.positions()[v], mesh.vertices()[v]);
         assert_eq!(cloth.velocities()[v], V3::zeros());
     }
+    let still = |v: usize| if v == 0 || v == 3 { [0.0; 3] } else { given[v] };
+    let velocities: Vec<[f64; 3]> = (0..16).map(still).collect();
+    let mut other = make(mesh.clone(), plain(elastic())).with_velocities(&velocities).unwrap();
+    other.pin(&[0, 3]).unwrap();
+    other.step(0.01, Inputs::NONE).unwrap();
+    assert_eq!(cloth.positions(), other.positions());
     let refused = |cloth: Result<AviCloth, SimulatorError>| cloth.map(|_| ()).unwrap_err().to_string();
     let with = |parameters: Parameters| refused(AviCloth::with_parameters("cloth", mesh.clone(), parameters));
     assert!(with(Parameters { courant: 0.0, ..plain(elastic()) }).contains("courant"));

@@ -60,7 +60,9 @@ impl Contacts {
         let mut given = Given { vertices, weights, impulse, obstacle, arm: V3::zeros() };
         let work = &mut self.work;
         if let Some([begin, _]) = obstacle.and_then(|k| work.poses[k as usize].as_ref()) {
-            given.arm = given.parts(work.w.len()).map(|(v, c)| c * (work.x[v] - begin.translation.vector)).sum();
+            // From where the surface would have set out, as angular momentum is told (`torque.rs`).
+            let at = |v: usize| work.straight_begins[v] - begin.translation.vector;
+            given.arm = given.parts(work.w.len()).map(|(v, c)| c * at(v)).sum();
         }
         work.given.push(given);
     }
