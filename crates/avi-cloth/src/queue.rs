@@ -118,13 +118,11 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     /// So late that a slot is less than rounding of the time, a stretch is all that there is.
     #[test]
     fn a_stretch_always_gets_on() {
-        assert_eq!(Queue::stretch(1e9, 1e9 + 1.0, 1e16), 1e9 + 1.0);
-        let until = Queue::stretch(2.0, 1e9, 100.0);
+        assert_eq!(super::Queue::stretch(1e9, 1e9 + 1.0, 1e16), 1e9 + 1.0);
+        let until = super::Queue::stretch(2.0, 1e9, 100.0);
         assert!(until > 2.0 && until < 1e9);
     }
 }

@@ -21,6 +21,9 @@ type V3 = Vector3<f64>;
 /// Most times the shortest span that a step may be long: what is asked for by mistake is not to take hours.
 const LONGEST: f64 = 1e6;
 
+/// Longest that an interval takes `[s]`: the frame in which vertices are told falls far, and far off places have fewer digits.
+const LONGEST_FALL: f64 = 1.0;
+
 /// Memory that a step works in. Nothing in it outlives a step but what the configuration gives, and what is told of the last step.
 #[derive(Default)]
 pub(crate) struct Work {
@@ -57,7 +60,7 @@ pub(crate) struct Work {
     pub events: Vec<(f64, u32)>,
 }
 
-/// A part of a step, in which what may meet is looked for once.
+/// A part of a step, in which what may meet is looked for once and vertices are told in one falling frame.
 #[derive(Clone, Copy)]
 pub(crate) struct Interval {
     /// `[s]`
@@ -94,10 +97,11 @@ impl AviCloth {
         self.work.events.clear();
         self.hold(begin, dt, inputs)?;
 
-        let count = match self.work.contacts {
-            Some(_) => (dt / self.parameters.contact_interval).ceil().max(1.0) as u32,
-            None => 1,
+        let longest = match self.work.contacts {
+            Some(_) => self.parameters.contact_interval.min(LONGEST_FALL),
+            None => LONGEST_FALL,
         };
+        let count = (dt / longest).ceil().max(1.0) as u32;
         for part in 0..count {
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt] };
@@ -133,7 +137,8 @@ impl AviCloth {
             }
             Integrator::SymplecticEuler { step } | Integrator::ForwardEuler { step } => (step, "the integrator's step"),
         };
-        for (unit, of_what) in [(shortest, of_what), (self.parameters.contact_interval, "the contact interval")] {
+        let interval = self.parameters.contact_interval;
+        for (unit, of_what) in [(shortest, of_what), (interval, "the contact interval"), (LONGEST_FALL, "a second")] {
             let longest = LONGEST * unit;
             if dt > longest {
                 let expected = format!("at most {longest} s, {LONGEST:e} times {of_what}");

@@ -103,6 +103,24 @@ fn books_close() {
     assert!(handled > 50 && most > 1e-3, "{handled}, {most}");
 }
 
+/// However long a step is, the frame does not fall so far that places lose digits: cloth comes to rest at the same place.
+#[test]
+fn cloth_hangs_the_same_after_a_long_step() {
+    let hang = |steps: u32| {
+        let fabric = elastic().stretch(20.0).shear(10.0).bend(1e-4).damping(0.05).bend_damping(0.05);
+        let mesh = Mesh::grid([2, 2], [0.4, 0.4]).unwrap();
+        // From the row that is pinned on: it does not swing.
+        let down = V3::from(mesh.positions()[6]) - V3::from(mesh.positions()[0]);
+        let mut cloth = make(mesh, Parameters { gravity: (20.0 * down).into(), ..plain(fabric) });
+        cloth.pin(&[0, 1, 2]).unwrap();
+        (0..steps).for_each(|_| drop(cloth.step(300.0 / f64::from(steps), Inputs::NONE).unwrap()));
+        cloth.positions()
+    };
+    let [long, short] = [1, 600].map(hang);
+    let off = long.iter().zip(&short).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
+    assert!(off < 1e-13, "{off} m");
+}
+
 /// A side that ends at a pin and is put back moves the rest of the cloth, on which gravity has another lever from then on. Gravity is across, so
 /// that this counts, and spin that is lost by putting back (see `limits.rs`) is a hundredth of it.
 #[test]
