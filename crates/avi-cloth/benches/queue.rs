@@ -52,11 +52,11 @@ fn by_heap(spans: &[f64], end: f64) -> u64 {
 fn by_slots(queue: &mut Queue, spans: &[f64], end: f64) -> u64 {
     let mut order = 0;
     let mut next = spans.to_vec();
-    let rate: f64 = spans.iter().map(|span| span.recip()).sum();
+    let width = Queue::slots_of(spans.len(), spans.iter().map(|span| span.recip()).sum());
     let mut from = 0.0;
     while from < end {
-        let until = Queue::stretch(from, end, rate);
-        queue.start(from, until, rate);
+        let until = Queue::stretch(from, end, width);
+        queue.start(from, until, width);
         for (element, &time) in (0..).zip(&next) {
             queue.push(Event { time, element, place: element });
         }

@@ -54,7 +54,7 @@ impl AviCloth {
             ..
         } = work;
         let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
-        let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, seconds: 0.0 };
+        let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, events: 0, seconds: 0.0 };
         if elements.spans.len() >= 2 * parts::ELEMENTS_OF_A_PART && *threads != rayon::current_num_threads() {
             *threads = rayon::current_num_threads();
             *parts = Parts::suitable(elements, mesh, *threads);
@@ -75,12 +75,12 @@ impl AviCloth {
         let State { nodes, clocks, strains, .. } = next;
         let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
         let rules = Rules { elements, limit, last: interval.last(), records };
-        let rate = clocks.iter().map(|clock| clock.usual.recip()).sum();
+        let width = Queue::slots_of(clocks.len(), clocks.iter().map(|clock| clock.usual.recip()).sum());
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let mut from = interval.begin;
         while from < interval.end {
-            let until = Queue::stretch(from, interval.end, rate);
-            memory.queue.start(from, until, rate);
+            let until = Queue::stretch(from, interval.end, width);
+            memory.queue.start(from, until, width);
             for element in 0..elements.spans.len() as u32 {
                 let time = lane.clocks[element as usize].next;
                 memory.queue.push(Event { time, element, place: element });

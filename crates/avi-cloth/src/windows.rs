@@ -287,8 +287,11 @@ impl Parts {
         }
         let mut from = interval.begin;
         while from < interval.end {
-            let until = Queue::stretch(from, interval.end, rate);
-            parts.iter_mut().for_each(|part| part.memory.queue.start(from, until, part.rate));
+            let until = Queue::stretch(from, interval.end, Queue::slots_of(names.len(), rate));
+            for part in &mut *parts {
+                let elements = (names.len() as f64 * (part.rate / rate)) as usize;
+                part.memory.queue.start(from, until, Queue::slots_of(elements, part.rate));
+            }
             for (place, &element) in (0..).zip(&*names) {
                 let event = Event { time: lane.clocks[place as usize].next, element, place };
                 parts[home(homes, none, &event, encounters)].memory.queue.push(event);

@@ -71,8 +71,11 @@ impl Contacts {
     pub fn would_meet(&self, pair: &Pair) -> bool {
         let meeting = self.meeting(self.obstacle(pair));
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-        let begin = nearest(pair.kind, &x);
         let kept = meeting.radius + meeting.thickness;
+        if stay_apart(pair.kind, &x, &u, 1.0, kept) {
+            return false;
+        }
+        let begin = nearest(pair.kind, &x);
         begin.distance() < kept || impact_from(pair.kind, &x, &u, begin, kept, 0.1 * kept).is_some()
     }
 
