@@ -25,8 +25,8 @@
 //!   read is where vertices would be at the end, flying on, which changes nothing.
 //! - Cost goes with stiffness: a span is a quarter of 2/ω of an element's fastest mode. Soft cloth with a [`Limit`] behaves like
 //!   stiff cloth at several times less.
-//! - Cloth of 2,000 elements (triangles, and hinges with [`Bending::Hinges`]) and more is cut into parts, at most one a thread of the current
-//!   rayon pool; results are the same to the bit for any number of threads. Two take some 0.8 of the time of one, spin during a step, and
+//! - Cloth of 6,000 elements (triangles, and hinges with [`Bending::Hinges`]) and more is cut into parts, at most one a thread of the current
+//!   rayon pool; results are the same to the bit for any number of threads. Two take some 0.7 of the time of one, spin during a step, and
 //!   may take up other work of that pool. Where more than 6 % of the events would be across borders, as with triangles of very
 //!   different sizes, or more than a tenth across borders or in contact, one thread does it all. Step in the same pool each time: cloth is
 //!   cut anew when its size changes. In a pool of one there is one thread.

@@ -83,7 +83,7 @@ fn level(mesh: Mesh) -> Mesh {
 }
 
 fn unstructured() -> Mesh {
-    level(Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap())
+    level(Mesh::unstructured([1.6; 2], 9100, |_| 1.0).unwrap())
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn with_hinges_that_have_clocks_and_viscosity() {
 /// Sums of what many who hold take have the order of vertices, whatever part these are in.
 #[test]
 fn with_many_held() {
-    let flat = Mesh::unstructured([1.6; 2], 5016, |_| 1.0).unwrap();
+    let flat = Mesh::unstructured([1.6; 2], 9100, |_| 1.0).unwrap();
     let n = flat.vertices().len();
     // As numbers come from other tools: all over the place, and about the origin.
     let number = |k: usize| (1009 * k % n) as u32;
@@ -134,7 +134,7 @@ fn with_many_held() {
 /// All clocks agree, so that order is by number alone.
 #[test]
 fn where_all_clocks_agree() {
-    let mesh = level(Mesh::grid([50, 40], [1.6, 1.3]).unwrap());
+    let mesh = level(Mesh::grid([80, 60], [1.6, 1.2]).unwrap());
     let triangles = mesh.triangles().len();
     same_bits(|| hanging(&mesh, parameters()).with_spans(&vec![2e-4; triangles]).unwrap(), Inputs::NONE, FRAME, 3);
 }
@@ -155,7 +155,7 @@ fn with_limits() {
 /// What meets something is of no part: a block below, and a small piece that comes down on the middle.
 #[test]
 fn with_an_obstacle_and_a_piece() {
-    let sheet = level(Mesh::unstructured([2.0; 2], 8000, |_| 1.0).unwrap()).at([0.0, 0.055, 0.0]).unwrap();
+    let sheet = level(Mesh::unstructured([2.0; 2], 9100, |_| 1.0).unwrap()).at([0.0, 0.055, 0.0]).unwrap();
     let piece = level(Mesh::grid([5, 5], [0.15, 0.15]).unwrap()).at([0.95, 0.08, 0.95]).unwrap();
     let mesh = Mesh::joined(&[sheet.clone(), piece]).unwrap();
     let falls = |k: usize| [0.0, if k < sheet.vertices().len() { 0.0 } else { -1.0 }, 0.0];
