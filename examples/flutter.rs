@@ -1,5 +1,5 @@
 //! You will see the same square of cloth let go level from two corners, by backward Euler on the left and with a clock for every triangle on
-//! the right: the one hangs after four seconds, the other still swings, with all its folds.
+//! the right: the one is smooth and swings ever less, the other swings on, with all its folds.
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5, scene 1 and figure 2.
 //!

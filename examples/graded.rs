@@ -1,4 +1,4 @@
-//! You will see a dome of soft shell, fine at its top and coarse at its rim, fall half a metre onto the floor, and come to rest in its shape.
+//! You will see a dome of soft shell, fine at its top and coarse at its rim, fall half a metre onto the floor, and come to rest as a dome.
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 5, scene 2 and figure 7.
 //!

@@ -77,6 +77,7 @@ impl AviCloth {
         let rules = Rules { elements, limit, last: interval.last(), records };
         let width = Queue::slots_of(clocks.len(), clocks.iter().map(|clock| clock.usual.recip()).sum());
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
+        memory.forget();
         let mut from = interval.begin;
         while from < interval.end {
             let until = Queue::stretch(from, interval.end, width);

@@ -51,6 +51,11 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Nothing is written down or to be looked at, as it is but after a panic.
+    pub fn forget(&mut self) {
+        *self = Self { queue: std::mem::take(&mut self.queue), ..Self::default() };
+    }
+
     /// Adds what was written down, in any order, and forgets it.
     pub fn add_to(&mut self, counts: &mut Counts, events: &mut Vec<(f64, u32)>) {
         counts.events += std::mem::take(&mut self.events);

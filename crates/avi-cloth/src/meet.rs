@@ -77,6 +77,7 @@ impl Meetings {
     /// None.
     pub fn clear(&mut self) {
         self.listed.clear();
+        self.handled.clear();
     }
 
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.

@@ -1,9 +1,9 @@
 //! Which element is next (\[TPS08\] algorithm 1): events in order of time, those at one time in order of elements.
 //!
 //! A calendar queue (R. Brown: Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem.
-//! Communications of the ACM 31, 1988): time is cut into slots of some hundred events, which are put in order when the slot's turn comes, and
-//! taken from the front. For that they are shared out among twice as many bins, where hardly ever two meet, so that each is compared with
-//! the one before and no more: with sorted slots of a dozen, an event took 82 ns for 74 (`avi-table1`'s). A heap, whose every push and pop
+//! Communications of the ACM 31, 1988): time is cut into slots of some 250 events, which are put in order when the slot's turn comes, and
+//! taken from the front. For that they are shared out among twice as many bins, where seldom more than two meet, so that each is compared with
+//! the one before and hardly more: with sorted slots of a dozen, an event took 82 ns for 74 (`avi-table1`'s). A heap, whose every push and pop
 //! walks through memory, costs more than three times as much (`benches/queue.rs`: 13 and 45 ns an event). What comes later than a stretch
 //! of so many slots waits outside: clocks know when it is.
 
@@ -13,7 +13,7 @@ pub(crate) struct Event {
     /// `[s]`
     pub time: f64,
     pub element: u32,
-    /// The element's number where cloth is cut into parts; else the same.
+    /// Its number in parts, where cloth is cut into these (`parts.rs`); else the same.
     pub place: u32,
 }
 
@@ -27,7 +27,7 @@ impl Event {
 /// Slots of a stretch, at most.
 const SLOTS: usize = 4096;
 
-/// Events that are to be in a slot: some hundreds, but so few of all elements' that an event hardly ever makes another in its own slot.
+/// Events that are to be in a slot: some 250, but so few of all elements' that an event hardly ever makes another in its own slot.
 const EVENTS_OF_A_SLOT: f64 = 256.0;
 const SHARE_OF_A_SLOT: f64 = 1.0 / 16.0;
 

@@ -43,11 +43,12 @@ pub(crate) struct Work {
     pub inverse_masses: Vec<f64>,
     pub held: Vec<Held>,
     pub ways: Vec<Way>,
-    /// Where vertices are at the begin and would be at the end of an interval `[m]`; velocities before forces acted `[m/s]`.
+    /// Where vertices are at the begin and would be at the end of an interval `[m]`.
     pub begin: Vec<V3>,
     pub end: Vec<V3>,
     /// From where they would have come to the end straight `[m]`.
     pub straight_begins: Vec<V3>,
+    /// Velocities before forces acted `[m/s]`.
     pub before: Vec<V3>,
     /// None where nothing can be met; also where that has changed.
     pub contacts: Option<Contacts>,
@@ -160,7 +161,8 @@ impl AviCloth {
         let settled = self.advance(interval);
         let advanced = start.elapsed().as_secs_f64();
         self.put_right(interval, motions, report)?;
-        let solved = advanced - found - settled;
+        // What collisions took is told by a few (`meet.rs`).
+        let solved = (advanced - found - settled).max(0.0);
         report.stages.add("solve", solved);
         report.stages.add("contact", start.elapsed().as_secs_f64() - solved);
         Ok(())

@@ -283,7 +283,7 @@ impl Parts {
         // Something is left only after a panic.
         for part in &mut *parts {
             part.put_off.clear();
-            part.memory.called.clear();
+            part.memory.forget();
         }
         let mut from = interval.begin;
         while from < interval.end {

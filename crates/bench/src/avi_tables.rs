@@ -7,7 +7,8 @@
 //! short, with which the 4 s *without* limits gain no more than 1 % of the fall's energy. The paper's row of AVI has spans by waves (its
 //! equation 3; shorter where cloth is stretched), the ladder those by modes, which are this crate's own. Backward Euler and the midpoint
 //! rule are `implicit-cloth`'s, on the same energies of stretch and shear; forward and symplectic Euler share the force code with AVI, and
-//! evaluate each triangle, hinge and vertex once a step. Nothing meets itself. Each has one thread.
+//! evaluate each triangle, hinge and vertex once a step. Nothing meets itself. Each has one thread. Of AVI's collisions with events one in
+//! sixteen is clocked for all.
 //!
 //! What limits save: to keep strains to their 10 % by stiffness alone, moduli have to be so many times those of the scene, in powers of √2,
 //! and spans shorter by the root of that. Both at the usual α.

@@ -11,7 +11,7 @@ use crate::{
     ContactError, Contacts, Report, State, Step,
     broad::{Bounds, Pair},
     ccd::impact_from,
-    contacts::PARTING,
+    contacts::{AHEAD, PARTING},
     distance::{Kind, nearest},
     repel::asked,
 };
@@ -66,12 +66,12 @@ impl Contacts {
         (&self.work.x, &self.work.u)
     }
 
-    /// Of a pair of the last [`Contacts::find_pairs`]: whether it is nearer than its thickness at the begin, or would be met on the way
-    /// (\[TPS08\] section 4, continuous geometric culling).
+    /// Of a pair of the last [`Contacts::find_pairs`]: whether it is so near at the begin, or would come so near on the way, that the last stage
+    /// would push it (\[TPS08\] section 4, continuous geometric culling).
     pub fn would_meet(&self, pair: &Pair) -> bool {
         let meeting = self.meeting(self.obstacle(pair));
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-        let kept = meeting.radius + meeting.thickness;
+        let kept = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
         if stay_apart(pair.kind, &x, &u, 1.0, kept) {
             return false;
         }
