@@ -54,7 +54,7 @@ impl AviCloth {
             ..
         } = work;
         let (limit, gravity, records) = (parameters.limit.as_ref(), parameters.gravity, *records);
-        let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, events: 0, seconds: 0.0 };
+        let mut encounters = Encounters { contacts: contacts.as_ref(), meetings, given, events: 0, clocked: 0.0 };
         if elements.spans.len() >= 2 * parts::ELEMENTS_OF_A_PART && *threads != rayon::current_num_threads() {
             *threads = rayon::current_num_threads();
             *parts = Parts::suitable(elements, mesh, *threads);
@@ -70,7 +70,7 @@ impl AviCloth {
             let begin = events.len();
             parts.parts.iter_mut().for_each(|part| part.memory.add_to(counts, events));
             events[begin..].sort_unstable_by_key(|(time, element)| (time.to_bits(), *element));
-            return (obstacles + flight::moment(ways), encounters.seconds);
+            return (obstacles + flight::moment(ways), encounters.seconds());
         }
         let State { nodes, clocks, strains, .. } = next;
         let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
@@ -96,7 +96,7 @@ impl AviCloth {
         }
         let moment = lane.flights.end() + flight::moment(ways);
         memory.add_to(counts, events);
-        (moment, encounters.seconds)
+        (moment, encounters.seconds())
     }
 
     /// The synchronous twins: each triangle, hinge and vertex once in each of so many equal steps. What impulses from outside gave to the

@@ -166,9 +166,9 @@ pub(crate) struct Encounters<'a> {
     pub contacts: Option<&'a Contacts>,
     pub meetings: &'a mut Meetings,
     pub given: &'a mut Vec<Given>,
-    /// How many events had pairs to look after, and seconds that took by one of [`CLOCKED`].
+    /// How many events had pairs to look after, one of [`CLOCKED`] of which is clocked, and seconds that these took.
     pub events: u64,
-    pub seconds: f64,
+    pub clocked: f64,
 }
 
 /// Of so many events with pairs one is clocked: clocks cost as much as a pair does.
@@ -188,6 +188,11 @@ impl Encounters<'_> {
         list.iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth)
     }
 
+    /// That all of them took, by those that were clocked.
+    pub fn seconds(&self) -> f64 {
+        self.clocked * self.events as f64 / self.events.div_ceil(CLOCKED).max(1) as f64
+    }
+
     /// Keeps the pairs of an event's element apart for a span `[s]`.
     #[inline(always)]
     pub fn keep_apart(&mut self, event: Event, span: f64, flights: &mut Flights<'_>, places: &[u32]) {
@@ -197,7 +202,7 @@ impl Encounters<'_> {
             let start = self.events.is_multiple_of(CLOCKED).then(Instant::now);
             self.meetings.settle(event, span, contacts, flights, places, self.given);
             self.events += 1;
-            self.seconds += start.map_or(0.0, |start| CLOCKED as f64 * start.elapsed().as_secs_f64());
+            self.clocked += start.map_or(0.0, |start| start.elapsed().as_secs_f64());
         }
     }
 }

@@ -142,7 +142,7 @@ impl Queue {
             end = end.saturating_add(*count);
             *count = end;
         }
-        if most > MOST_OF_A_BIN || end == u16::MAX {
+        if most > MOST_OF_A_BIN {
             due.sort_unstable_by_key(Event::key);
             return;
         }
