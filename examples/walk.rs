@@ -64,8 +64,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut rigid = RigidBodies::new("figure");
     let hips = Shape::capsule_x(2.0 * WIDTH, RADII[0]);
     rigid.add("hips", Body::kinematic(hips, |t| Gait::at(t).above(0.0)).friction(0.2))?;
-    rigid.add("torso", Body::kinematic(Shape::capsule_y(0.3, 0.11), |t| Gait::at(t).above(0.36)).friction(0.2))?;
-    rigid.add("head", Body::kinematic(Shape::ball(0.1), |t| Gait::at(t).above(0.75)).friction(0.2))?;
+    rigid.add("torso", Body::kinematic(Shape::capsule_y(0.3, 0.11), |t| Gait::at(t).above(0.3)).friction(0.2))?;
+    rigid.add("head", Body::kinematic(Shape::ball(0.1), |t| Gait::at(t).above(0.64)).friction(0.2))?;
     for (name, side) in [("left", -1.0), ("right", 1.0)] {
         for (part, what) in ["thigh", "shin"].into_iter().enumerate() {
             let shape = Shape::capsule_x(LENGTHS[part], RADII[1 + part]);
