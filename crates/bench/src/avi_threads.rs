@@ -1,7 +1,7 @@
 //! The bench `avi-threads`: events of asynchronous cloth on two threads, over the same on one.
 //!
-//! The swinging sheet of \[TPS08\]'s table 1 in two sizes, with α = 0.6; at its own of 5,016 triangles it is not cut. Two copies take each step in turns, a sample each; both go the same
-//! way to the bit.
+//! The swinging sheet of \[TPS08\]'s table 1 in two sizes, with α = 0.6; at its own of 5,016 triangles it is not cut. Two copies take each
+//! step in turns, a sample each; both go the same way to the bit.
 
 use std::time::Instant;
 
