@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
-    plan::{Interface, Member, SpringPlan, motion, orientation_of},
+    plan::{Interface, Member, Slot, SpringPlan, motion, orientation_of},
     report::Stopped,
+    responses::{Accelerations, lasting},
     schemes::Memory,
     worker::{Reply, Request, Seat, StepSummary},
 };
@@ -37,6 +38,8 @@ pub(crate) struct Coupled {
     pub given: Vec<[f64; 3]>,
     pub memory: Memory,
     pub totals: Totals,
+    /// Length of the last window `[s]`; 0 before the first.
+    pub last_dt: f64,
 }
 
 /// What one interface carries from window to window, by slot.
@@ -46,6 +49,10 @@ pub(crate) struct InterfaceState {
     pub force: Vec<Wrench>,
     /// Impulse that acts in the next window besides it [N s, N m s].
     pub carry: Vec<Wrench>,
+    /// Impulse that acts at the start of the next window [N s, N m s].
+    pub impacts: Vec<Wrench>,
+    /// Accelerations of the leader's handles in the last window by all but this follower; none before the first.
+    pub accelerations: Vec<Accelerations>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
     pub ledger: InterfaceLedger,
@@ -68,8 +75,10 @@ pub(crate) struct Totals {
 pub(crate) struct Pass {
     /// Impulses on the leaders' handles, by interface and slot.
     pub used: Vec<Vec<Wrench>>,
-    /// Impulses that the followers put on them.
+    /// Impulses that the followers put on them, impacts included.
     pub got: Vec<Vec<Wrench>>,
+    /// Those for the start of the next window.
+    pub impacts: Vec<Vec<Wrench>>,
     /// Watched handles at the end, by member.
     pub ends: Vec<Vec<HandleState>>,
     /// By member.
@@ -94,6 +103,12 @@ pub struct WindowReport {
     /// Iterations that each simulator reported, in the order in which they were added.
     pub iterations: Vec<u32>,
 }
+
+/// Part of a window that shows what carriers would have to be stopped for within the rest [-].
+const PIECE: f64 = 1.0 / 1024.0;
+
+/// Number of the mark at the start of a window that may be taken again.
+pub(crate) const START: u64 = u64::MAX;
 
 pub(crate) struct Engine {
     pub members: Vec<Member>,
@@ -129,7 +144,15 @@ impl Engine {
         interfaces: Vec<Interface>,
         springs: Vec<SpringPlan>,
         scheme: Scheme,
+        dt: f64,
     ) -> Result<Self, Error> {
+        let mut interfaces = interfaces;
+        for interface in &mut interfaces {
+            let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
+            // What cannot be measured is taken for immovable: it is followed as it moves, and never struck.
+            let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
+            interface.slots.iter_mut().zip(mobilities).for_each(|(slot, mobility)| slot.mobility = mobility);
+        }
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();
@@ -144,12 +167,26 @@ impl Engine {
             InterfaceState {
                 force: zeros.clone(),
                 carry: zeros.clone(),
+                impacts: zeros.clone(),
+                accelerations: Vec::new(),
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
             }
         };
         let zeros: Vec<_> = interfaces.iter().map(|interface| vec![Wrench::ZERO; interface.slots.len()]).collect();
-        let pass = Pass { used: zeros.clone(), got: zeros, ends: states.clone(), summaries: vec![None; members.len()] };
+        for (interface, member) in interfaces.iter_mut().map(|interface| (&mut interface.slots, interface.leader)) {
+            for slot in interface {
+                let back = orientation_of(&states[member][slot.watched]).inverse();
+                slot.mobility = slot.mobility.turned(&back);
+            }
+        }
+        let pass = Pass {
+            used: zeros.clone(),
+            impacts: zeros.clone(),
+            got: zeros,
+            ends: states.clone(),
+            summaries: vec![None; members.len()],
+        };
         let (interface_states, n) = (interfaces.iter().map(idle).collect(), members.len());
         let state = Coupled {
             window: 0,
@@ -159,6 +196,7 @@ impl Engine {
             given: vec![[0.0; 3]; n],
             memory: Memory::default(),
             totals: Totals::default(),
+            last_dt: 0.0,
         };
         let inputs = vec![Inputs::default(); n];
         Ok(Self {
@@ -176,31 +214,69 @@ impl Engine {
         })
     }
 
-    /// One window by the scene's scheme.
+    /// One window by the scene's scheme. Before the first one, and one that is longer than the last, a short piece of it shows what
+    /// carriers would have to be stopped for within it; if that is anything, the piece stands and the rest follows.
     pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-        self.scheme.clone().window(self, dt, pushes)
+        let scheme = self.scheme.clone();
+        let piece = dt * PIECE;
+        if dt > self.state.last_dt && self.can_strike() && self.strikes_soon(piece, dt, pushes)? {
+            let (window, end) = (self.state.window, self.state.time + dt);
+            let first = scheme.window(self, piece, dt - piece, pushes)?;
+            let mut report = scheme.window(self, dt - piece, dt, pushes)?;
+            report.passes += first.passes;
+            (report.window, report.time) = (window, end);
+            (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
+            return Ok(report);
+        }
+        scheme.window(self, dt, dt, pushes)
+    }
+
+    /// Whether a follower may have to stop a carrier.
+    fn can_strike(&self) -> bool {
+        let is_met = |interface: usize| {
+            let guides = self.members.iter().flat_map(|member| &member.guides);
+            guides.into_iter().any(|guide| guide.interface == interface && guide.own.is_none())
+        };
+        let yields = |interface: &Interface| interface.slots.iter().any(|slot| !slot.mobility.is_zero());
+        self.interfaces.iter().enumerate().any(|(number, interface)| yields(interface) && is_met(number))
+    }
+
+    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so
+    /// short a step says nothing of the window.
+    fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
+        let passes = self.state.totals.passes;
+        self.mark(START, true)?;
+        let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
+        let tried = self.pass(piece, next, &forces, pushes, true);
+        self.retract(START, true)?;
+        self.state.totals.passes = passes;
+        Ok(tried.is_ok() && self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
     }
 
     /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.
-    /// A `repeated` pass leaves out members that take no part in a coupling.
+    /// A `repeated` pass leaves out members that take no part in a coupling. The window after this one takes `next_dt`, as far as is
+    /// known.
     pub(crate) fn pass(
         &mut self,
         dt: f64,
+        next_dt: f64,
         forces: &[Vec<Wrench>],
         pushes: &[Push],
         repeated: bool,
     ) -> Result<(), Failure> {
         for (i, interface) in self.state.interfaces.iter().enumerate() {
-            for ((used, force), carry) in self.pass.used[i].iter_mut().zip(&forces[i]).zip(&interface.carry) {
-                *used = force.scaled(dt) + *carry;
+            let extra = interface.carry.iter().zip(&interface.impacts);
+            for ((used, force), (carry, impact)) in self.pass.used[i].iter_mut().zip(&forces[i]).zip(extra) {
+                *used = force.scaled(dt) + *carry + *impact;
             }
             self.pass.got[i].fill(Wrench::ZERO);
+            self.pass.impacts[i].fill(Wrench::ZERO);
         }
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
             let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
             for &m in &stepping {
-                let inputs = self.inputs_of(m, dt, pushes);
+                let inputs = self.inputs_of(m, dt, next_dt, pushes);
                 let states = std::mem::take(&mut self.spare_states[m]);
                 self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
             }
@@ -219,19 +295,23 @@ impl Engine {
     }
 
     /// Loads and motions of member `m` for this pass; its leaders have stepped.
-    fn inputs_of(&mut self, m: usize, dt: f64, pushes: &[Push]) -> Inputs {
+    fn inputs_of(&mut self, m: usize, dt: f64, next_dt: f64, pushes: &[Push]) -> Inputs {
         let mut inputs = std::mem::take(&mut self.inputs[m]);
         inputs.loads.clear();
         inputs.loads.extend(pushes.iter().filter(|push| push.0 == m).map(|&(_, handle, wrench)| (handle, wrench)));
         for spring in &self.springs {
             spring.add_loads(m, &self.state.states, &mut inputs.loads);
         }
-        for (interface, used) in
-            self.interfaces.iter().zip(&self.pass.used).filter(|(interface, _)| interface.leader == m)
-        {
-            for (slot, &impulse) in interface.slots.iter().zip(used) {
-                if impulse != Wrench::ZERO {
-                    inputs.loads.push((slot.handle, impulse.scaled(1.0 / dt)));
+        inputs.impulses.clear();
+        for (i, interface) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.leader == m) {
+            let impacts = &self.state.interfaces[i].impacts;
+            for (slot, (&used, &impact)) in interface.slots.iter().zip(self.pass.used[i].iter().zip(impacts)) {
+                if impact != Wrench::ZERO {
+                    inputs.impulses.push((slot.handle, impact));
+                }
+                let spread = used - impact;
+                if spread != Wrench::ZERO {
+                    inputs.loads.push((slot.handle, spread.scaled(1.0 / dt)));
                 }
             }
         }
@@ -241,7 +321,31 @@ impl Engine {
             let end = guide.carrier_states(&self.pass.ends[guide.leader]);
             *place = Some(motion(place.take(), begin, end));
         }
+        inputs.responses.clear();
+        if self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
+            let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
+            inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
+                let slots = &self.interfaces[guide.interface].slots;
+                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], next_dt)
+            }));
+        }
         inputs
+    }
+
+    /// Accelerations of an interface's handles in this pass by all but its follower.
+    fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
+        let Interface { leader, slots, .. } = &self.interfaces[interface];
+        let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
+        let of =
+            |(slot, &used): (&Slot, &Wrench)| slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt);
+        slots.iter().zip(&self.pass.used[interface]).map(of).collect()
+    }
+
+    /// Those that the window before had as well.
+    fn lasting(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
+        let before = &self.state.interfaces[interface].accelerations;
+        let now = self.accelerations(interface, dt);
+        now.iter().enumerate().map(|(slot, now)| lasting(now, before.get(slot))).collect()
     }
 
     /// Takes in what member `m` answers to its step.
@@ -263,7 +367,8 @@ impl Engine {
             self.clock.stages[m].add(stage, *seconds);
         }
         self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
-        for reaction in &stepped.reactions {
+        let all = stepped.reactions.iter().map(|reaction| (reaction, false));
+        for (reaction, is_impact) in all.chain(stepped.impacts.iter().map(|impact| (impact, true))) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
                 let leader = &self.pass.ends[guide.leader];
@@ -281,6 +386,9 @@ impl Engine {
                 ));
             }
             self.pass.got[interface][slot] += impulse;
+            if is_impact {
+                self.pass.impacts[interface][slot] += impulse;
+            }
         }
         self.pass.summaries[m] = Some(summary);
         Ok(())
@@ -307,6 +415,11 @@ impl Engine {
     /// Makes the last pass the window: books it, and moves the time on.
     pub(crate) fn accept(&mut self, dt: f64, passes: u32, load_change: f64, outcome: Outcome) -> WindowReport {
         let gap = self.gap();
+        for i in 0..self.interfaces.len() {
+            let accelerations = self.accelerations(i, dt);
+            self.state.interfaces[i].accelerations = accelerations;
+            self.state.interfaces[i].impacts.clone_from(&self.pass.impacts[i]);
+        }
         let state = &mut self.state;
         for (i, interface) in self.interfaces.iter().enumerate() {
             let InterfaceState { pending, ledger, .. } = &mut state.interfaces[i];
@@ -316,6 +429,9 @@ impl Engine {
         for (given, inputs) in state.given.iter_mut().zip(&self.inputs) {
             for (_, load) in &inputs.loads {
                 (0..3).for_each(|k| given[k] += dt * load.linear[k]);
+            }
+            for (_, impulse) in &inputs.impulses {
+                (0..3).for_each(|k| given[k] += impulse.linear[k]);
             }
         }
         for (states, ends) in state.states.iter_mut().zip(&self.pass.ends) {
@@ -333,6 +449,7 @@ impl Engine {
         state.totals.unconverged += u64::from(outcome != Outcome::Converged);
         state.window += 1;
         state.time += dt;
+        state.last_dt = dt;
         WindowReport { window: state.window - 1, time: state.time, passes, outcome, load_change, gap, iterations }
     }
 

@@ -156,7 +156,7 @@ mod tests {
         let (states, interfaces) = (Vec::new(), Vec::new());
         let (memory, totals) = (Memory::default(), Totals::default());
         let given = Vec::new();
-        let coupled = Coupled { window, time: 0.0, states, interfaces, given, memory, totals };
+        let coupled = Coupled { window, time: 0.0, states, interfaces, given, memory, totals, last_dt: 0.0 };
         Mark { number: window, coupled }
     }
 

@@ -1,7 +1,7 @@
 //! Who leads whom, through which handles: the scene as the windows see it.
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Motion, Wrench};
+use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Mobility, Motion, Wrench};
 use serde::Serialize;
 
 /// One member of the plan: a simulator's place in the order of steps.
@@ -54,6 +54,8 @@ pub(crate) struct Slot {
     pub watched: usize,
     /// Of what the handle carries `[m]`; a torque over it is a force.
     pub extent: f64,
+    /// Effective inverse mass, in the handle's own axes.
+    pub mobility: Mobility,
 }
 
 /// A spring between watched handles.

@@ -391,14 +391,15 @@ impl Run {
     /// What the couplings put on handles of leaders in the next window.
     pub fn loads(&self) -> impl Iterator<Item = CoupledLoad> + '_ {
         let interfaces = self.engine.interfaces.iter().zip(&self.engine.state.interfaces).enumerate();
-        interfaces.flat_map(|(interface, (plan, state))| {
+        let dt = self.rate.dt;
+        interfaces.flat_map(move |(interface, (plan, state))| {
             let states = &self.engine.state.states[plan.leader];
-            let slots = plan.slots.iter().zip(&state.force);
-            slots.map(move |(slot, &load)| CoupledLoad {
+            let slots = plan.slots.iter().zip(state.force.iter().zip(&state.impacts));
+            slots.map(move |(slot, (&force, &impact))| CoupledLoad {
                 interface,
                 handle: slot.handle,
                 state: states[slot.watched],
-                load,
+                load: force + impact.scaled(1.0 / dt),
             })
         })
     }

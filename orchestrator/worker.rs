@@ -11,8 +11,11 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Guide, HandleId, HandleState, Inputs, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Stages, Wrench,
+    Guide, HandleId, HandleState, Inputs, Mobility, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Stages,
+    Wrench,
 };
+
+use crate::measure;
 
 /// A look at the simulator where it lives.
 pub(crate) type Look = Box<dyn FnOnce(&dyn Simulator) + Send>;
@@ -30,11 +33,15 @@ pub(crate) enum Request {
     Adopt(u64, Vec<u8>),
     /// Look at it.
     Inspect(Look),
+    /// State or measure the mobilities of handles, as a step of `dt` shows them.
+    Mobilities { handles: Vec<HandleId>, dt: f64 },
 }
 
 pub(crate) enum Reply {
     Stepped(Box<Stepped>),
     Done(Result<(), SimulatorError>),
+    /// In world axes, one a handle.
+    Mobilities(Result<Vec<Mobility>, SimulatorError>),
 }
 
 /// What came of a step.
@@ -44,6 +51,8 @@ pub(crate) struct Stepped {
     pub states: Vec<HandleState>,
     /// Summed over the substeps, by guide, then carrier.
     pub reactions: Vec<Reaction>,
+    /// For the start of the carriers' next window.
+    pub impacts: Vec<Reaction>,
     /// Of the simulator's own steps `[s]`.
     pub seconds: f64,
     /// Given back, so that their memory can be used again.
@@ -103,32 +112,37 @@ impl Worker {
                 look(&*worker.simulator);
                 Ok(())
             })),
+            Request::Mobilities { handles, dt } => {
+                Reply::Mobilities(self.guarded(|worker| measure::mobilities(&mut *worker.simulator, &handles, dt)))
+            }
         }
     }
 
     fn step(&mut self, dt: f64, n: u32, inputs: Inputs, mut states: Vec<HandleState>) -> Stepped {
         let start = Instant::now();
-        let mut reactions = Vec::new();
+        let (mut reactions, mut impacts) = (Vec::new(), Vec::new());
         states.resize(self.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
-            let summary = worker.substeps(dt, n, &inputs, &mut reactions)?;
+            let summary = worker.substeps(dt, n, &inputs, &mut reactions, &mut impacts)?;
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
-        Stepped { outcome, states, reactions, seconds: start.elapsed().as_secs_f64(), inputs }
+        Stepped { outcome, states, reactions, impacts, seconds: start.elapsed().as_secs_f64(), inputs }
     }
 
-    /// Loads stay as they are in every substep; motions are cut along their paths.
+    /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the
+    /// last one says what carriers receive next.
     fn substeps(
         &mut self,
         dt: f64,
         n: u32,
         inputs: &Inputs,
         reactions: &mut Vec<Reaction>,
+        impacts: &mut Vec<Reaction>,
     ) -> Result<StepSummary, SimulatorError> {
         if n == 1 {
             let report = self.simulator.step(dt, inputs)?;
-            *reactions = report.reactions;
+            (*reactions, *impacts) = (report.reactions, report.impacts);
             let stages = report.stages;
             return Ok(StepSummary {
                 iterations: report.iterations,
@@ -145,8 +159,11 @@ impl Worker {
                 motion.as_ref().map(|motion: &partita_simulator::Motion| motion.part(guide, dt, n, i))
             };
             let motions = self.guides.iter().zip(&inputs.motions).map(cut).collect();
-            let part = Inputs { loads: inputs.loads.clone(), motions };
+            let impulses = if i == 0 { inputs.impulses.clone() } else { Vec::new() };
+            let responses = if i + 1 == n { inputs.responses.clone() } else { Vec::new() };
+            let part = Inputs { loads: inputs.loads.clone(), impulses, motions, responses };
             let report = self.simulator.step(dt / f64::from(n), &part)?;
+            *impacts = report.impacts;
             for Reaction { guide, carrier, impulse } in report.reactions {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }
@@ -237,6 +254,16 @@ impl Seat {
         match self.wait() {
             Reply::Done(result) => result,
             Reply::Stepped(stepped) => stepped.outcome.map(|_| ()),
+            Reply::Mobilities(result) => result.map(|_| ()),
+        }
+    }
+
+    /// Mobilities of handles in world axes, as a step of `dt` `[s]` shows them.
+    pub(crate) fn mobilities(&mut self, handles: Vec<HandleId>, dt: f64) -> Result<Vec<Mobility>, SimulatorError> {
+        self.post(Request::Mobilities { handles, dt });
+        match self.wait() {
+            Reply::Mobilities(found) => found,
+            _ => unreachable!("mobilities are answered by mobilities"),
         }
     }
 

@@ -7,7 +7,7 @@ mod contacts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::Vector3;
-use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Simulator};
+use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, Simulator};
 
 use crate::{
     Error, Mistake, Mistakes, Run, Scene,
@@ -143,7 +143,7 @@ impl Builder {
         let Interface { leader, slots, .. } = &mut self.interfaces[interface];
         let leader = &*self.scene.simulators[*leader];
         *self.slots.entry((interface, handle)).or_insert_with(|| {
-            slots.push(Slot { handle, watched, extent: extent(leader, handle) });
+            slots.push(Slot { handle, watched, extent: extent(leader, handle), mobility: Mobility::ZERO });
             slots.len() - 1
         })
     }
@@ -224,7 +224,7 @@ impl Builder {
                     .map_err(|error| Error::refused("thread", error, "a thread for each simulator"))?,
             });
         }
-        let engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme)?;
+        let engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;
         Run::new(engine, scene.rate, scene.rewind, time)
     }
 }

@@ -56,11 +56,17 @@ impl Scheme {
     }
 
     /// Takes one window: finds its loads and leaves the engine at its end, the loads to begin the
-    /// next one with in place.
-    pub(crate) fn window(&self, engine: &mut Engine, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+    /// next one with in place. The next window takes `next_dt` `[s]`, as far as is known.
+    pub(crate) fn window(
+        &self,
+        engine: &mut Engine,
+        dt: f64,
+        next_dt: f64,
+        pushes: &[Push],
+    ) -> Result<WindowReport, Failure> {
         match self {
-            Self::Interleaved => interleaved::window(engine, dt, pushes),
-            Self::Relaxed(relaxed) => relaxed::window(engine, relaxed, dt, pushes),
+            Self::Interleaved => interleaved::window(engine, dt, next_dt, pushes),
+            Self::Relaxed(relaxed) => relaxed::window(engine, relaxed, dt, next_dt, pushes),
         }
     }
 }

@@ -5,7 +5,7 @@ use partita_simulator::{Outcome, Wrench};
 use serde::{Deserialize, Serialize};
 
 use super::{Aitken, BadParameter};
-use crate::engine::{Engine, Failure, Push, WindowReport};
+use crate::engine::{Engine, Failure, InterfaceState, Push, START, WindowReport};
 
 /// Parameters of [`Scheme::Relaxed`](crate::Scheme::Relaxed).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,9 +33,6 @@ impl Default for Relaxed {
 
 /// Halvings of one change of Λ before the iteration stops at the last load that was good.
 const HALVINGS: u32 = 12;
-
-/// Number under which the window's start is kept.
-const START: u64 = u64::MAX;
 
 impl Relaxed {
     /// As [`Relaxed::tolerance`].
@@ -108,6 +105,7 @@ pub(super) fn window(
     engine: &mut Engine,
     relaxed: &Relaxed,
     dt: f64,
+    next_dt: f64,
     pushes: &[Push],
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
@@ -122,7 +120,7 @@ pub(super) fn window(
             engine.retract(START, true)?;
         }
         passes += 1;
-        if let Err(failure) = engine.pass(dt, &forces, pushes, passes > 1) {
+        if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, passes > 1) {
             match &good {
                 // The load carried over fails: without it, or not at all.
                 None if x.iter().all(|&x| x == 0.0) => return Err(failure),
@@ -144,9 +142,11 @@ pub(super) fn window(
         }
         halvings = 0;
 
-        // r = G(Λ) − Λ.
+        // r = G(Λ) − Λ, without what acts at the start of the next window.
         residual.clear();
-        residual.extend(stack_scaled(engine, &engine.pass.got, 1.0 / dt).zip(&x).map(|(got, x)| got - x));
+        let got = stack_scaled(engine, &engine.pass.got, 1.0 / dt);
+        let impacts = stack_scaled(engine, &engine.pass.impacts, 1.0 / dt);
+        residual.extend(got.zip(impacts).zip(&x).map(|((got, impact), x)| got - impact - x));
         let size = norm(&x).max(norm(&residual));
         let (change, gap) = (norm(&residual), engine.gap());
         let relative = if change <= relaxed.floor { 0.0 } else { change / size };
@@ -172,7 +172,10 @@ pub(super) fn window(
     engine.state.memory.relaxed.factor = aitken.factor();
     for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
         interface.force = force;
-        interface.carry.clone_from(&interface.pending);
+        let InterfaceState { carry, pending, impacts, .. } = interface;
+        for (carry, (pending, impact)) in carry.iter_mut().zip(pending.iter().zip(&*impacts)) {
+            *carry = *pending - *impact;
+        }
     }
     Ok(report)
 }

@@ -98,7 +98,8 @@ impl Simulator for Rotor {
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &self.guides, dt, inputs)?;
         let wrench = inputs.loads.iter().fold(self.drive, |sum, &(_, load)| sum + load);
-        let free = self.moved(dt, wrench);
+        let struck = inputs.impulses.iter().fold(Wrench::ZERO, |sum, &(_, impulse)| sum + impulse);
+        let free = self.moved(dt, wrench + struck.scaled(1.0 / dt));
         let mut report = StepReport::new(self.state.0 + dt);
         let end = match inputs.motions.first() {
             // On the carrier: what the free step has in momentum beyond the carrier's end.

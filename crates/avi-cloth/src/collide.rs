@@ -1,14 +1,14 @@
 //! The first and the last of the three stages of collisions (\[TPS08\] section 4); the second is in `meet.rs`.
 
 use nalgebra::Vector3;
-use partita_cloth::{not_apart, note_contact};
-use partita_simulator::{Motion, SimulatorError, StepReport};
+use partita_cloth::{Ended, not_apart, note_contact};
+use partita_simulator::{Inputs, Motion, SimulatorError, StepReport};
 
 use crate::{
     AviCloth, Integrator,
     flight::Way,
     meet::Given,
-    state::Node,
+    state::{Node, State},
     step::{Interval, Work},
 };
 
@@ -91,6 +91,28 @@ impl AviCloth {
         counts.missed += found.impacts;
         note_contact(&found, report);
         Ok(())
+    }
+}
+
+impl AviCloth {
+    /// What carriers get that come to where the cloth cannot give way.
+    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
+        let Work { contacts, obstacles, next, inverse_masses, held, begin, velocities, reactions, impacts, .. } =
+            &mut self.work;
+        impacts.clear();
+        let Some(contacts) = contacts else { return };
+        // Vertices have times of their own; what was loaded has come to the end of the step.
+        let gravity = V3::from(self.parameters.gravity);
+        begin.clear();
+        velocities.clear();
+        for (x, v) in next.nodes.iter().map(|node| node.at(next.time, gravity)) {
+            begin.push(x);
+            velocities.push(v);
+        }
+        let State { contact, external, .. } = next;
+        let (guides, positions) = (&self.guides, begin);
+        let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
+        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
     }
 }
 

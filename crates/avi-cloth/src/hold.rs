@@ -7,6 +7,7 @@
 //! of what is free, with impulses J_k from outside of it, of who is held and of obstacles, at t_k: nothing to add up in events.
 
 use nalgebra::Vector3;
+use partita_cloth::Support;
 use partita_simulator::{HandleState, Inputs, Reaction, SimulatorError, Wrench};
 
 use crate::{AviCloth, flight::Way, state::Node, step::Interval};
@@ -37,6 +38,14 @@ impl AviCloth {
         }
         for (node, m) in nodes.iter_mut().zip(&sheet.masses) {
             node.w = 1.0 / m;
+        }
+        for (handle, impulse) in &inputs.impulses {
+            let (k, impulse) = (handle.index as usize, V3::from(impulse.linear));
+            nodes[k].fly(begin, *work.accelerations.get(k).unwrap_or(&gravity));
+            match holds.support(handle.index, guides, &inputs.motions) {
+                Support::None => nodes[k].v += impulse / sheet.masses[k],
+                support => support.take(impulse, work.begin[k], &mut work.reactions, &mut work.next.external),
+            }
         }
         work.ways.clear();
         for held in &work.held {

@@ -56,6 +56,9 @@ pub(crate) struct Work {
     pub meetings: Meetings,
     pub given: Vec<Given>,
     pub reactions: Vec<Reaction>,
+    pub impacts: Vec<Reaction>,
+    /// Of vertices at the end of a step `[m/s]`.
+    pub velocities: Vec<V3>,
     /// Of the last step.
     pub counts: Counts,
     pub events: Vec<(f64, u32)>,
@@ -117,7 +120,9 @@ impl AviCloth {
         check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v))?;
         report.substeps = count;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
+        self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
+        report.add_up_impacts(&mut self.work.impacts);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         self.note_strain(&mut report.outcome);

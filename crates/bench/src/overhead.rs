@@ -163,7 +163,7 @@ fn pushed(table: &mut Table, effort: Effort, forces: u32) -> Result<(), Failure>
         let mut alone = chain()?;
         let load = Wrench::force([0.0, 0.1, 0.0]);
         let points: Vec<_> = (0..forces).map(|i| alone.point(i)).collect();
-        let inputs = Inputs { loads: points.iter().map(|&point| (point, load)).collect(), motions: Vec::new() };
+        let inputs = Inputs { loads: points.iter().map(|&point| (point, load)).collect(), ..Inputs::default() };
         let rate = Rate::hz(1024);
         let mut run = Setup { simulators: vec![Box::new(chain()?)], scene: Scene::new(rate) }.coupled()?;
 

@@ -121,7 +121,7 @@ fn among(
     particles.follow(vec![guide])?;
     let inputs = |step: u32| {
         let t = f64::from(step) * DT;
-        Inputs { loads: Vec::new(), motions: vec![Some(Motion { begin: states(t), end: states(t + DT) })] }
+        Inputs { motions: vec![Some(Motion { begin: states(t), end: states(t + DT) })], ..Inputs::default() }
     };
     for step in 0..warm {
         particles.step(DT, &inputs(step))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{Guide, HandleState, HandleTable, Motion, SimulatorError};
+use partita_simulator::{Guide, HandleState, HandleTable, Motion, Reaction, SimulatorError, Wrench};
 use serde::Serialize;
 
 use crate::not_started;
@@ -43,6 +43,31 @@ pub struct Held {
     pub velocity: V3,
     /// To which guide it is attached; none if it is pinned or a hand's.
     pub guide: Option<u32>,
+}
+
+/// What carries a vertex whose motion is prescribed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Support {
+    /// Nothing: the vertex is free.
+    None,
+    /// A pin or a kinematic grip of the cloth's own.
+    Own,
+    /// The carrier of an attachment, by the number of the guide.
+    Guide(u32),
+}
+
+impl Support {
+    /// Records that this support took `impulse` `[N s]`, which acted at `place` `[m]`, off a vertex.
+    pub fn take(self, impulse: V3, place: V3, reactions: &mut Vec<Reaction>, external: &mut Wrench) {
+        match self {
+            Self::None => {}
+            Self::Own => {
+                let moment = place.cross(&impulse);
+                *external += Wrench { linear: (-impulse).into(), angular: (-moment).into() };
+            }
+            Self::Guide(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(impulse) }),
+        }
+    }
 }
 
 impl Holds {
@@ -105,6 +130,18 @@ impl Holds {
     /// Whether a vertex is pinned, or a hand's.
     pub fn holds(&self, vertex: u32) -> bool {
         self.pins.contains(&vertex) || self.hands.iter().any(|hand| hand.vertices.contains(&vertex))
+    }
+
+    /// Support of a vertex in a step with such motions.
+    pub fn support(&self, vertex: u32, guides: &[Guide], motions: &[Option<Motion>]) -> Support {
+        if self.holds(vertex) {
+            return Support::Own;
+        }
+        let carries = |(guide, motion): (&Guide, &Option<Motion>)| {
+            matches!(guide, Guide::Attachment { own } if own.index == vertex) && motion.is_some()
+        };
+        let found = guides.iter().zip(motions).position(carries);
+        found.map_or(Support::None, |guide| Support::Guide(guide as u32))
     }
 
     /// # Errors

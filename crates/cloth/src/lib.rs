@@ -3,8 +3,10 @@
 
 mod holds;
 mod obstacles;
+mod stops;
 mod vertices;
 
-pub use holds::{Held, Holds, may_hold};
+pub use holds::{Held, Holds, Support, may_hold};
 pub use obstacles::{Obstacles, not_apart, note_contact, pose};
+pub use stops::Ended;
 pub use vertices::{Vertices, begin_with, check_finite, not_started};

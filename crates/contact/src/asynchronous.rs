@@ -14,6 +14,7 @@ use crate::{
     contacts::{AHEAD, PARTING},
     distance::{Kind, nearest},
     repel::asked,
+    respond::most_push,
 };
 
 type V3 = Vector3<f64>;
@@ -112,7 +113,8 @@ impl Contacts {
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();
-        let push = (least / dt - n.dot(&relative)) / mobility;
+        let lacking = least / dt - n.dot(&relative);
+        let push = (lacking / mobility).min(most_push(&[0, 1, 2, 3], &c, inverse_masses, lacking));
         if !(push > 0.0 && push.is_finite()) {
             return None;
         }

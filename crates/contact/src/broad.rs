@@ -47,7 +47,7 @@ impl Bounds {
         (0..3).all(|k| self.low[k] <= p[k] && p[k] <= self.high[k])
     }
 
-    fn of(boxes: &[Bounds], vertices: &[u32]) -> Self {
+    pub fn of(boxes: &[Bounds], vertices: &[u32]) -> Self {
         vertices[1..].iter().fold(boxes[vertices[0] as usize], |all, &v| all.join(&boxes[v as usize]))
     }
 
@@ -115,6 +115,19 @@ impl Pair {
     pub fn parts(&self, weights: [f64; 4], vertices: usize) -> impl Iterator<Item = (usize, f64)> {
         let all = self.vertices.map(|v| v as usize).into_iter().zip(weights);
         all.filter(move |(v, c)| *v < vertices && *c != 0.0)
+    }
+
+    /// The vertices that have a part in its nearest points: of either feature in order, the lower feature first.
+    pub(crate) fn places(&self, weights: &[f64; 4]) -> [[u32; 3]; 2] {
+        let split = self.kind.split();
+        let mut places = [[u32::MAX; 3]; 2];
+        for (k, &v) in self.vertices.iter().enumerate().filter(|(k, _)| weights[*k] != 0.0) {
+            let (feature, k) = if k < split { (0, k) } else { (1, k - split) };
+            places[feature][k] = v;
+        }
+        places.iter_mut().for_each(|vertices| vertices.sort_unstable());
+        places.sort_unstable();
+        places
     }
 
     /// The same pair whichever feature, and which vertex of it, is told of first.

@@ -135,6 +135,9 @@ pub(crate) struct Work {
     pub cloth: Tree,
     pub others: Tree,
     pub search: Search,
+    /// Cloth that cannot give way, and what may come to it in the next step (`stops.rs`).
+    pub anchors: Tree,
+    pub ahead: Tree,
     /// Where vertices were when nearest points were looked for, nowhere if that failed; and how often with the same pairs.
     pub searched: Vec<V3>,
     pub reused: u32,

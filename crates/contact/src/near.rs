@@ -3,7 +3,11 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Nearest, Report, State, Step, broad::Pair, contacts::AHEAD, repel::asked, respond::Contact,
+    ContactError, Contacts, Nearest, Report, State, Step,
+    broad::Pair,
+    contacts::AHEAD,
+    repel::asked,
+    respond::{Contact, makes_way},
 };
 
 type V3 = Vector3<f64>;
@@ -30,6 +34,8 @@ pub struct Near {
     pub drift: V3,
     /// Of the pair `[-]`.
     pub friction: f64,
+    /// Part of the way out of contact that the cloth can make by itself: 0 where all of it is kinematic, 1 where it is free [-].
+    pub way_made: f64,
 }
 
 impl Contacts {
@@ -57,6 +63,7 @@ impl Contacts {
             thickness: self.meeting(contact.obstacle).thickness,
             drift: contact.drift,
             friction: contact.friction,
+            way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
         }));
         Ok(())
     }

@@ -82,7 +82,9 @@ impl Contacts {
     pub(crate) fn keep_one_each(&mut self) {
         let work = &mut self.work;
         work.order.clear();
-        work.order.extend((0..).zip(&work.contacts).map(|(k, contact)| (contact.places(), contact.obstacle, k)));
+        work.order.extend(
+            (0..).zip(&work.contacts).map(|(k, contact)| (contact.pair.places(&contact.weights), contact.obstacle, k)),
+        );
         work.order.sort_unstable();
         work.order.dedup_by_key(|(places, obstacle, _)| (*places, *obstacle));
         work.spare.clear();

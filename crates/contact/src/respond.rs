@@ -40,19 +40,6 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
-    /// The vertices that have a part in it: of either feature in order, the lower feature first.
-    pub fn places(&self) -> [[u32; 3]; 2] {
-        let split = self.pair.kind.split();
-        let mut places = [[u32::MAX; 3]; 2];
-        for (k, &v) in self.pair.vertices.iter().enumerate().filter(|(k, _)| self.weights[*k] != 0.0) {
-            let (feature, k) = if k < split { (0, k) } else { (1, k - split) };
-            places[feature][k] = v;
-        }
-        places.iter_mut().for_each(|vertices| vertices.sort_unstable());
-        places.sort_unstable();
-        places
-    }
-
     /// How the first feature moves relative to the second `[m]`.
     pub fn relative(&self, u: &[V3]) -> V3 {
         let mut way = self.drift;
@@ -79,16 +66,30 @@ impl Contact {
     }
 }
 
-/// How much faster than a contact asks for a vertex may get by it. Beside pins, a vertex with a small part in the contact would
-/// have to go as much farther as its part is smaller; what is then left undone is for shorter parts of the step and zones.
+/// How much faster than a contact asks for a vertex may get by it. Beside pins, a vertex with a small weight in the contact would
+/// have to go as much farther as its weight is smaller; what is then left undone is for the obstacle (`stops.rs`), shorter parts of
+/// the step and zones.
 const LEVER: f64 = 4.0;
 
-/// The impulse along n at which the most mobile vertex goes [`LEVER`] times `way` `[m]`.
+/// Part of a contact's way that cloth makes by itself: 1 for free cloth, 0 where all vertices are kinematic. A contact gets no more
+/// impulse than one in which a free vertex has a weight of 1/`LEVER`, so it is `LEVER`² Σ c² w over the largest w, up to 1 [-].
+pub(crate) fn makes_way(vertices: &[u32], weights: &[f64], w: &[f64]) -> f64 {
+    let [mobility, largest] = mobility_of(vertices, weights, w);
+    if largest > 0.0 { (LEVER * LEVER * mobility / largest).min(1.0) } else { 0.0 }
+}
+
+/// Σ c² w of the cloth's vertices, and the largest w of those that have a part `[1/kg]`.
+fn mobility_of(vertices: &[u32], weights: &[f64], w: &[f64]) -> [f64; 2] {
+    let parts = vertices.iter().zip(weights).filter(|(_, c)| **c != 0.0);
+    let parts = parts.map(|(&v, c)| (c, w.get(v as usize).copied().unwrap_or(0.0)));
+    parts.fold([0.0, 0.0], |[mobility, largest], (c, w)| [mobility + c * c * w, f64::max(largest, w)])
+}
+
+/// Largest impulse along n of a contact that asks for `way` `[m]`: without bound where the cloth makes way, else that of
+/// [`makes_way`], whatever the weights `[kg m]`.
 pub(crate) fn most_push(vertices: &[u32], weights: &[f64], w: &[f64], way: f64) -> f64 {
-    let parts = || vertices.iter().zip(weights).map(|(&v, c)| (c.abs(), w.get(v as usize).copied().unwrap_or(0.0)));
-    let fastest = parts().map(|(c, w)| c * w).fold(0.0, f64::max);
-    let mobility: f64 = parts().map(|(c, w)| c * c * w).sum();
-    if LEVER * mobility < fastest { LEVER * way / fastest } else { f64::INFINITY }
+    let [mobility, largest] = mobility_of(vertices, weights, w);
+    if LEVER * LEVER * mobility < largest { LEVER * LEVER * way / largest } else { f64::INFINITY }
 }
 
 /// One sweep over all contacts in order; `u` and `w` are of the cloth's vertices, obstacles' come after them.

@@ -30,10 +30,11 @@ pub(crate) struct Given {
 }
 
 impl IbdsClothGpu {
-    /// Forces on particles, one of each that is loaded `[N]`.
-    pub(crate) fn gather_loads(&self, inputs: &Inputs) -> Result<Vec<Entry>, SimulatorError> {
-        let mut loads: Vec<(u32, V3)> =
-            inputs.loads.iter().map(|(handle, wrench)| (handle.index, V3::from(wrench.linear))).collect();
+    /// Forces on particles in a step of `dt` `[s]`, one of each that is loaded `[N]`. Impulses are spread over the step.
+    pub(crate) fn gather_loads(&self, dt: f64, inputs: &Inputs) -> Result<Vec<Entry>, SimulatorError> {
+        let impulses = inputs.impulses.iter().map(|(handle, impulse)| (handle, impulse.scaled(1.0 / dt)));
+        let loads = inputs.loads.iter().map(|(handle, load)| (handle, *load)).chain(impulses);
+        let mut loads: Vec<(u32, V3)> = loads.map(|(handle, wrench)| (handle.index, V3::from(wrench.linear))).collect();
         loads.sort_by_key(|(particle, _)| *particle);
         let mut sums: Vec<(u32, V3)> = vec![];
         for (particle, force) in loads {

@@ -41,7 +41,7 @@ impl IbdsClothGpu {
             self.guides = guides;
             self.plan = Some(plan?);
         }
-        let loads = self.gather_loads(inputs)?;
+        let loads = self.gather_loads(dt, inputs)?;
         let parts = self.gather_parts(dt, inputs)?;
         let bodies = self.bodies_of_state()?;
         let (back, iterations) = loop {

@@ -96,8 +96,9 @@ fn it_sweeps_as_the_cpu_does() {
             let motions = vec![Some(Motion { begin: waits.clone(), end: waits })];
             let push = |particle| vec![(particle, Wrench::force([0.2, 0.1, -0.3]))];
             let [a, b] = [
-                here.step(H, &Inputs { loads: push(here.particle(9)), motions: motions.clone() }).unwrap(),
-                there.step(H, &Inputs { loads: push(there.particle(9)), motions }).unwrap(),
+                here.step(H, &Inputs { loads: push(here.particle(9)), motions: motions.clone(), ..Inputs::default() })
+                    .unwrap(),
+                there.step(H, &Inputs { loads: push(there.particle(9)), motions, ..Inputs::default() }).unwrap(),
             ];
             assert_eq!(a.iterations, b.iterations);
             let [a, b] = [&a, &b].map(|report| V3::from(report.reactions[0].impulse.linear));

@@ -1,11 +1,11 @@
 //! What the cloth meets: contacts in the loop of places, and the last word of [`partita_contact`].
 
 use nalgebra::Vector3;
-use partita_cloth::{not_apart, note_contact};
+use partita_cloth::{Ended, not_apart, note_contact};
 use partita_contact::{Contacts, Features, Obstacle, Step, Touch};
-use partita_simulator::{Motion, SimulatorError, StepReport};
+use partita_simulator::{Inputs, Motion, SimulatorError, StepReport};
 
-use crate::{IbdsCloth, Net, Parameters, step::Work};
+use crate::{IbdsCloth, Net, Parameters, state::State, step::Work};
 
 type V3 = Vector3<f64>;
 
@@ -95,5 +95,16 @@ impl IbdsCloth {
         reactions.extend(obstacles.reactions(contacts));
         note_contact(&found, report);
         Ok(contacts.impulses().iter().any(|impulse| *impulse != V3::zeros()))
+    }
+
+    /// What carriers get that come to where the cloth cannot give way.
+    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
+        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
+        impacts.clear();
+        let Some(contacts) = contacts else { return };
+        let State { contact, positions, velocities, external, .. } = next;
+        let guides = &self.guides;
+        let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
+        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles};
+use partita_cloth::{Held, Obstacles, Support};
 use partita_contact::{Contacts, Pushes};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -64,6 +64,7 @@ pub(crate) struct Work {
     pub pushes: Pushes,
     pub rates: Pushes,
     pub reactions: Vec<Reaction>,
+    pub impacts: Vec<Reaction>,
 }
 
 impl IbdsCloth {
@@ -81,6 +82,7 @@ impl IbdsCloth {
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
         self.work.counts = Counts::default();
+        self.strike(inputs);
         let start = Instant::now();
         for part in 0..parts {
             self.work.until = self.parameters.until(start, part);
@@ -97,7 +99,9 @@ impl IbdsCloth {
         }
         self.work.next.time = report.time;
         report.iterations = self.work.counts.iterations;
+        self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
+        report.add_up_impacts(&mut self.work.impacts);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)
@@ -137,6 +141,18 @@ impl IbdsCloth {
         self.book_pushes(h, motions);
         self.book_held(h);
         Ok(())
+    }
+
+    /// Adds the impulses that act at the start of the step; supports take those on kinematic particles.
+    fn strike(&mut self, inputs: &Inputs) {
+        let Work { next, reactions, .. } = &mut self.work;
+        for (handle, impulse) in &inputs.impulses {
+            let (k, impulse) = (handle.index as usize, V3::from(impulse.linear));
+            match self.holds.support(handle.index, &self.guides, &inputs.motions) {
+                Support::None => next.velocities[k] += impulse / self.net.masses[k],
+                support => support.take(impulse, next.positions[k], reactions, &mut next.external),
+            }
+        }
     }
 
     fn gather_loads(&mut self, inputs: &Inputs) {

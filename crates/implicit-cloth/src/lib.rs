@@ -159,6 +159,7 @@ impl ImplicitCloth {
             squeezes: vec![],
             obstacles: Obstacles::default(),
             reactions: vec![],
+            impacts: vec![],
         };
         Ok(Self {
             name: name.into(),

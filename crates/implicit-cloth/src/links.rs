@@ -297,6 +297,7 @@ mod tests {
             thickness: 1e-3,
             drift: V3::zeros(),
             friction,
+            way_made: 1.0,
         };
         Link::new(&near, [20.0, 200.0], None, &[V3::zeros()], DT)
     }

@@ -1,7 +1,7 @@
 //! One step from top to bottom, and its stages.
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles, Vertices, not_apart, note_contact};
+use partita_cloth::{Ended, Held, Obstacles, Support, Vertices, not_apart, note_contact};
 use partita_contact::{Contacts, Near, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -53,6 +53,7 @@ pub(crate) struct Work {
     pub squeezes: Vec<(Option<Push>, bool)>,
     pub obstacles: Obstacles,
     pub reactions: Vec<Reaction>,
+    pub impacts: Vec<Reaction>,
 }
 
 impl ImplicitCloth {
@@ -74,6 +75,7 @@ impl ImplicitCloth {
         let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
+        self.strike(inputs);
         let (mut done, mut length) = (0, PARTS);
         while done < PARTS {
             let parts_for_air = dt * self.sheet.air_rate(&self.work.next.velocities, &self.parameters);
@@ -108,7 +110,9 @@ impl ImplicitCloth {
             }
         }
         self.work.next.time = end;
+        self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
+        report.add_up_impacts(&mut self.work.impacts);
         Ok(report)
     }
 
@@ -139,6 +143,24 @@ impl ImplicitCloth {
         clock.lap("contact");
         clock.stages.0.iter().for_each(|(stage, seconds)| report.stages.add(stage, *seconds));
         self.check_finite()
+    }
+
+    /// Adds the impulses that act at the start of the step; supports take those on kinematic vertices.
+    fn strike(&mut self, inputs: &Inputs) {
+        let Work { next, reactions, .. } = &mut self.work;
+        if !inputs.impulses.is_empty() {
+            // A jump is no motion for a method over two steps to go on from.
+            next.before = None;
+        }
+        for (handle, impulse) in &inputs.impulses {
+            for (vertex, weight) in self.places[handle.index as usize].parts() {
+                let impulse = weight * V3::from(impulse.linear);
+                match self.holds.support(vertex as u32, &self.guides, &inputs.motions) {
+                    Support::None => next.velocities[vertex] += impulse / self.sheet.masses[vertex],
+                    support => support.take(impulse, next.positions[vertex], reactions, &mut next.external),
+                }
+            }
+        }
     }
 
     fn gather_loads(&mut self, inputs: &Inputs) {
@@ -189,6 +211,8 @@ impl ImplicitCloth {
         memory.x.clear();
         memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
         contacts.find_near(&next.contact, &step, &memory.x, near).map_err(not_apart)?;
+        // Springs between what is prescribed on both sides would only push the obstacle about.
+        near.retain(|near| near.way_made > 0.0);
         links.clear();
         let vertices = sheet.masses.len();
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
@@ -202,7 +226,8 @@ impl ImplicitCloth {
                 [as_one(near, &|v| sheet.masses[v] / (dt * dt)); 2]
             } else {
                 CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, dt.max(BRISK))))
-            };
+            }
+            .map(|stiffness| near.way_made * stiffness);
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
             Link::new(near, stiffness, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
         }));
@@ -310,6 +335,16 @@ impl ImplicitCloth {
             next.before = (!touches).then(|| (memory.x.clone(), memory.v.clone(), dt));
         }
         Ok(())
+    }
+
+    /// What carriers get that come to where the cloth cannot give way.
+    fn stop_carriers(&mut self, inputs: &Inputs) {
+        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
+        let State { contact, positions, velocities, external, .. } = next;
+        impacts.clear();
+        let guides = &self.guides;
+        let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
+        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
     }
 
     fn check_finite(&self) -> Result<(), SimulatorError> {

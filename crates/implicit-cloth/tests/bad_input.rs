@@ -117,7 +117,7 @@ fn wrong_places_and_loads_are_named() {
         assert_eq!(name_of(&errors[1]), "velocities [m/s] of vertex 5");
         let mut loaded = cloth();
         let handle = loaded.vertex(3);
-        let inputs = Inputs { loads: vec![(handle, Wrench::force([0.0, bad, 0.0]))], motions: vec![] };
+        let inputs = Inputs { loads: vec![(handle, Wrench::force([0.0, bad, 0.0]))], ..Inputs::default() };
         let error = loaded.step(0.01, &inputs).unwrap_err();
         assert_eq!(name_of(&error), "load on vertices[3]");
     }
@@ -135,11 +135,11 @@ fn wrong_places_and_loads_are_named() {
         stays_sane(&mut cloth().with_velocities(&velocities).unwrap(), 0.01, Inputs::NONE, &format!("velocity {what}"));
         let mut loaded = cloth();
         let loads = vec![(loaded.vertex(3), Wrench::force([0.0, extreme, 0.0]))];
-        stays_sane(&mut loaded, 0.01, &Inputs { loads, motions: vec![] }, &format!("load {what}"));
+        stays_sane(&mut loaded, 0.01, &Inputs { loads, ..Inputs::default() }, &format!("load {what}"));
         let mut pulled = cloth();
         pulled.follow(vec![Guide::Attachment { own: pulled.vertex(3) }]).unwrap();
         let [begin, end] = [0.0, extreme].map(|y| [HandleState::point([0.3, y, 0.0], [0.0, 0.0, y])].into());
-        let inputs = Inputs { loads: vec![], motions: vec![Some(Motion { begin, end })] };
+        let inputs = Inputs { motions: vec![Some(Motion { begin, end })], ..Inputs::default() };
         stays_sane(&mut pulled, 0.01, &inputs, &format!("motion {what}"));
     }
 }

@@ -37,7 +37,7 @@ fn a_load_on_a_point_spreads_to_the_corners() {
     let mut cloth = sheet(weightless());
     let points = [cloth.point(13, weights).unwrap(), cloth.point(0, [0.0, 1.0, 0.0]).unwrap()];
     let corners = Mesh::grid([5, 5], [0.5, 0.5]).unwrap().triangles()[13];
-    let inputs = Inputs { loads: vec![(points[0], Wrench::force(force))], motions: vec![] };
+    let inputs = Inputs { loads: vec![(points[0], Wrench::force(force))], ..Inputs::default() };
     for _ in 0..5 {
         let before = (ledger(&cloth), V3::from(state(&cloth, points[0]).position));
         cloth.step(dt, &inputs).unwrap();
@@ -138,7 +138,7 @@ fn a_hand_is_an_attachment_of_ones_own() {
             Arc::new([HandleState::point(position, state.velocity)])
         };
         let motions = corners.map(|v| Some(Motion { begin: at(step, v), end: at(step + 1, v) })).to_vec();
-        let report = attached.step(dt, &Inputs { motions, loads: vec![] }).unwrap();
+        let report = attached.step(dt, &Inputs { motions, ..Inputs::default() }).unwrap();
         given -= report.reactions.iter().map(|reaction| V3::from(reaction.impulse.linear)).sum::<V3>();
         let before = ledger(&with_hand);
         assert_eq!(with_hand.step(dt, Inputs::NONE).unwrap().substeps, 1);

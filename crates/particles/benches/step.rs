@@ -53,7 +53,7 @@ fn bobbing(t: f64) -> Inputs {
         HandleState::point([f64::from(i % 6) - 2.5, height, f64::from(i / 6) - 2.0], [0.0; 3])
     };
     let motion = |i| Some(Motion { begin: [at(i, t)].into(), end: [at(i, t + DT)].into() });
-    Inputs { loads: vec![], motions: (0..30).map(motion).collect() }
+    Inputs { motions: (0..30).map(motion).collect(), ..Inputs::default() }
 }
 
 /// Cells along each side of the waving sheet of 2 · 71² = 10,082 triangles.
@@ -108,7 +108,7 @@ fn step(c: &mut Criterion) {
         among(c, &format!("20,000 among 30 boxes, {when}"), (0..30).map(cuboid).collect(), warm, bobbing);
         let waving = |t: f64| {
             let motion = Motion { begin: wave(t), end: wave(t + DT) };
-            Inputs { loads: vec![], motions: vec![Some(motion)] }
+            Inputs { motions: vec![Some(motion)], ..Inputs::default() }
         };
         among(c, &format!("20,000 among 10,082 triangles, {when}"), vec![sheet()], warm, waving);
     }

@@ -48,7 +48,7 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_simulator::{
-    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Mobility, Simulator,
     SimulatorError, Snapshot, StepReport, check_guides, check_vector,
 };
 
@@ -291,6 +291,10 @@ impl Simulator for Particles {
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
         let state = &self.state;
         self.table.read_with(handles, out, |i| HandleState::point(state.positions[i], state.velocities[i]))
+    }
+
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        self.table.check(handle).ok().map(|()| Mobility::point(1.0 / self.parameters.mass))
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {

@@ -31,6 +31,8 @@ pub(crate) struct Work {
     emitted: Vec<u64>,
     /// Force on each placed particle `[N]`; empty without loads.
     loads: Vec<Vector3<f64>>,
+    /// Velocity of each placed particle at the start of the step, with the impulses that act then `[m/s]`; as long as loads.
+    starts: Vec<Vector3<f64>>,
     /// Which placed particles end the step on a carrier; empty where none does.
     attached: Vec<bool>,
     pieces: Vec<Piece>,
@@ -125,23 +127,29 @@ impl Particles {
     }
 
     fn gather_loads(&mut self, inputs: &Inputs) {
-        let loads = &mut self.work.loads;
+        let (placed, mass) = (self.table.len() as usize, self.parameters.mass);
+        let Work { loads, starts, .. } = &mut self.work;
         loads.clear();
-        if !inputs.loads.is_empty() {
-            loads.resize(self.table.len() as usize, Vector3::zeros());
+        starts.clear();
+        if !inputs.loads.is_empty() || !inputs.impulses.is_empty() {
+            loads.resize(placed, Vector3::zeros());
+            starts.extend_from_slice(&self.state.velocities[..placed]);
         }
         for (handle, wrench) in &inputs.loads {
             loads[handle.index as usize] += Vector3::from(wrench.linear);
+        }
+        for (handle, impulse) in &inputs.impulses {
+            starts[handle.index as usize] += Vector3::from(impulse.linear) / mass;
         }
     }
 
     /// Everyone's flight without obstacles, and the momentum that came of it.
     fn fly(&mut self, dt: f64) {
         let (state, mass) = (&self.state, self.parameters.mass);
-        let Work { positions, velocities, newborn, loads, pieces, .. } = &mut self.work;
+        let Work { positions, velocities, newborn, loads, starts, pieces, .. } = &mut self.work;
         let flight = Flight::new(&self.parameters, &self.fields);
         let (decay, old, end) = (flight.decay(dt), state.ids.len(), state.time + dt);
-        let (newborn, loads) = (&*newborn, &*loads);
+        let (newborn, loads, starts) = (&*newborn, &*loads, &*starts);
 
         for_pieces(positions, velocities, pieces, |first, positions, velocities, piece| {
             let ([mut linear, mut angular], mut size) = ([Vector3::zeros(); 2], 0.0);
@@ -156,7 +164,7 @@ impl Particles {
             let here = first..(first + positions.len()).min(old).max(first);
             let unloaded = loads.len().clamp(here.start, here.end);
             for i in here.start..unloaded {
-                let (x, v, load) = (state.positions[i], state.velocities[i], loads[i] / mass);
+                let (x, v, load) = (state.positions[i], starts[i], loads[i] / mass);
                 let leg = flight.leg(x, v, state.time, dt, load);
                 book(x, v, &leg, dt * load);
                 (positions[i - first], velocities[i - first]) = (x + leg.shift, leg.velocity);
@@ -197,8 +205,8 @@ impl Particles {
             return;
         }
         let (state, mass, placed) = (&self.state, self.parameters.mass, self.table.len() as usize);
-        let Work { triangles, positions, velocities, newborn, loads, attached, pieces, .. } = &mut self.work;
-        let (newborn, loads, attached, old) = (&*newborn, &*loads, &*attached, state.ids.len());
+        let Work { triangles, positions, velocities, newborn, loads, starts, attached, pieces, .. } = &mut self.work;
+        let (newborn, loads, starts, attached, old) = (&*newborn, &*loads, &*starts, &*attached, state.ids.len());
         let flight = Flight::new(&self.parameters, &self.fields);
         let surroundings = Surroundings {
             parameters: &self.parameters,
@@ -216,7 +224,7 @@ impl Particles {
                     continue;
                 }
                 let (x, v, fraction) = if i < old {
-                    (state.positions[i], state.velocities[i], 0.0)
+                    (state.positions[i], *starts.get(i).unwrap_or(&state.velocities[i]), 0.0)
                 } else {
                     let born = &newborn[i - old];
                     let rest = remainder(state.time + dt, born.birth, dt);

@@ -305,7 +305,7 @@ mod tests {
                 }
                 let t = f64::from(i) / 240.0;
                 let motion = Motion { begin: wave(t), end: wave(t + 1.0 / 240.0) };
-                let inputs = Inputs { loads: vec![], motions: vec![Some(motion)] };
+                let inputs = Inputs { motions: vec![Some(motion)], ..Inputs::default() };
                 reports.push(rain.step(1.0 / 240.0, &inputs).unwrap());
             }
             (rain.snapshot(None).to_bytes(), reports)

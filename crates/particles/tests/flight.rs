@@ -172,7 +172,7 @@ fn the_ledger_accounts_for_momentum() {
         let force = Vector3::new(0.1, 0.02 * f64::from(i % 7), -0.05);
         loads += 0.003 * force;
         torques += 0.003 * p.positions()[0].cross(&force);
-        let inputs = Inputs { loads: vec![(p.particle(0), Wrench::force(force))], motions: vec![] };
+        let inputs = Inputs { loads: vec![(p.particle(0), Wrench::force(force))], ..Inputs::default() };
         p.step(0.003, &inputs).unwrap();
     }
     let (end, external) = (p.ledger().unwrap(), p.ledger().unwrap().external.unwrap());

@@ -128,7 +128,7 @@ fn handles_and_loads_are_checked() {
     for handle in [foreign, unknown] {
         let mut out = [HandleState::default()];
         assert!(p.read(&[handle], &mut out).is_err());
-        let inputs = Inputs { loads: vec![(handle, Wrench::ZERO)], motions: vec![] };
+        let inputs = Inputs { loads: vec![(handle, Wrench::ZERO)], ..Inputs::default() };
         assert!(p.step(0.01, &inputs).is_err());
         assert!(p.follow(vec![Guide::Attachment { own: handle }]).is_err());
     }
@@ -136,7 +136,7 @@ fn handles_and_loads_are_checked() {
     assert!(p.follow(vec![Guide::Attachment { own: p.particle(0) }; 2]).is_err());
 
     let before = p.snapshot(None).to_bytes();
-    let inputs = Inputs { loads: vec![(p.particle(1), Wrench::force([1e300, 0.0, 0.0]))], motions: vec![] };
+    let inputs = Inputs { loads: vec![(p.particle(1), Wrench::force([1e300, 0.0, 0.0]))], ..Inputs::default() };
     let error = p.step(0.01, &inputs).unwrap_err();
     assert!(matches!(&error, SimulatorError::Failed { thing, .. } if thing == "particle 1"), "{error}");
     assert_eq!(p.snapshot(None).to_bytes(), before);

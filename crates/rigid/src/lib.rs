@@ -53,6 +53,7 @@ mod follow;
 mod joint;
 mod ledger;
 mod mesh;
+mod mobility;
 mod parameters;
 mod shape;
 mod simulator;

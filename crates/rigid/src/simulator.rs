@@ -3,7 +3,7 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot,
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Simulator, SimulatorError, Snapshot,
     StepReport, Surface,
 };
 
@@ -28,6 +28,10 @@ impl Simulator for RigidBodies {
 
     fn surfaces(&self) -> &[Arc<Surface>] {
         &self.surfaces
+    }
+
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        self.table.check(handle).ok().and_then(|()| self.mobility_of(self.targets[handle.index as usize]))
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {

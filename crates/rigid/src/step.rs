@@ -99,6 +99,9 @@ impl RigidBodies {
             }
             self.drive_scripts(&poses[k as usize - 1]);
             let start = self.drive_guides(dt, n, k, inputs);
+            if k == 1 {
+                self.apply_impulses(inputs);
+            }
             let kept = self.apply_loads(h, inputs)?;
             self.book_gravity(h);
             report.stages.add("prepare", clock.elapsed().as_secs_f64());
@@ -174,6 +177,29 @@ impl RigidBodies {
             self.check_load(kept.body, h)?;
         }
         Ok(kept)
+    }
+
+    /// Changes velocities by the impulses that act at the start of the step, each at its handle.
+    fn apply_impulses(&mut self, inputs: &Inputs) {
+        for &(handle, wrench) in &inputs.impulses {
+            let (body, point) = match self.targets[handle.index as usize] {
+                Target::Frame(body) => (body, None),
+                Target::Point(body, offset) => (body, Some(offset)),
+                Target::World => continue,
+            };
+            let body = &mut self.state.bodies[body];
+            if wrench == Wrench::ZERO || !body.is_dynamic() {
+                continue;
+            }
+            let impulse = Vector::from_array(wrench.linear);
+            match point {
+                Some(offset) => body.apply_impulse_at_point(impulse, body.position() * offset, true),
+                None => {
+                    body.apply_impulse(impulse, true);
+                    body.apply_torque_impulse(Vector::from_array(wrench.angular), true);
+                }
+            }
+        }
     }
 
     /// Rapier squares speeds, and an overflow there would stop the body instead of flinging it away.

@@ -47,7 +47,7 @@ fn force_and_torque_on_a_cube_give_the_exact_speeds() {
     let (mass, force, torque) = (500.0, [700.0, -300.0, 450.0], [0.0, 120.0, 0.0]);
     let (mut rigid, cube) = weightless(Body::dynamic(Shape::cuboid([2.0; 3])).mass(mass));
     let load = Wrench { linear: force, angular: torque };
-    run(&mut rigid, DT, 2.0, &Inputs { loads: vec![(cube, load)], motions: vec![] });
+    run(&mut rigid, DT, 2.0, &Inputs { loads: vec![(cube, load)], ..Inputs::default() });
     let state = rigid.state_of(cube).unwrap();
     for axis in 0..3 {
         assert_relative_eq!(state.velocity[axis], force[axis] * 2.0 / mass, max_relative = 1e-12);
@@ -85,7 +85,7 @@ fn shapes_have_the_moments_of_inertia_of_solids() {
             assert_relative_eq!(rigid.ledger().unwrap().mass, mass, max_relative = 1e-12);
             let mut torque = [0.0; 3];
             torque[axis] = 1.0e-3;
-            rigid.step(DT, &Inputs { loads: vec![(body, Wrench::torque(torque))], motions: vec![] }).unwrap();
+            rigid.step(DT, &Inputs { loads: vec![(body, Wrench::torque(torque))], ..Inputs::default() }).unwrap();
             let spin = rigid.state_of(body).unwrap().spin[axis];
             assert_relative_eq!(spin, 1.0e-3 * DT / inertia[axis], max_relative = 1e-8);
         }
@@ -204,7 +204,7 @@ fn a_load_on_a_point_acts_where_the_point_is() {
     let point = rigid.point(body, [0.2, 0.1, -0.15]).unwrap();
     let force = Vector3::new(0.3, -2.0, 1.0);
     let arm = Vector3::from(rigid.state_of(point).unwrap().position);
-    rigid.step(DT, &Inputs { loads: vec![(point, Wrench::force(force))], motions: vec![] }).unwrap();
+    rigid.step(DT, &Inputs { loads: vec![(point, Wrench::force(force))], ..Inputs::default() }).unwrap();
     let ledger = rigid.ledger().unwrap();
     assert_relative_eq!(Vector3::from(ledger.momentum), force * DT, max_relative = 1e-12);
     // The arm moves while the step lasts: by |Δr| |F| dt at most.
@@ -234,7 +234,7 @@ fn a_body_that_reaches_the_top_speed_is_reported() {
     let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]).top_speed(100.0);
     let body = rigid.add("bullet", Body::dynamic(Shape::ball(0.1)).mass(1.0)).unwrap();
     let report =
-        rigid.step(DT, &Inputs { loads: vec![(body, Wrench::force([1.0e6, 0.0, 0.0]))], motions: vec![] }).unwrap();
+        rigid.step(DT, &Inputs { loads: vec![(body, Wrench::force([1.0e6, 0.0, 0.0]))], ..Inputs::default() }).unwrap();
     assert!(report.notes.iter().any(|note| note.contains("bullet") && note.contains("100")), "{:?}", report.notes);
     assert_relative_eq!(rigid.state_of(body).unwrap().velocity[0], 100.0, max_relative = 1e-9);
     assert_eq!(rigid.ledger().unwrap().external, None, "momentum was lost, and the ledger must not claim otherwise");

@@ -47,7 +47,7 @@ type Path<'a> = &'a dyn Fn(f64) -> HandleState;
 fn step(rigid: &mut RigidBodies, dt: f64, path: Path, loads: &[(HandleId, Wrench)]) -> StepReport {
     let t = rigid.time();
     let motion = Motion { begin: [path(t)].into(), end: [path(t + dt)].into() };
-    rigid.step(dt, &Inputs { loads: loads.to_vec(), motions: vec![Some(motion)] }).unwrap()
+    rigid.step(dt, &Inputs { loads: loads.to_vec(), motions: vec![Some(motion)], ..Inputs::default() }).unwrap()
 }
 
 fn taken(report: &StepReport) -> (Vector3<f64>, Vector3<f64>) {
@@ -187,7 +187,7 @@ fn reactions_of_many_attachments_balance_the_momentum() {
         };
         let motions = starts.iter().map(|start| Some(Motion { begin: at(start, k), end: at(start, k + 1) }));
         let before = rigid.ledger().unwrap();
-        let report = rigid.step(DT, &Inputs { loads: vec![], motions: motions.collect() }).unwrap();
+        let report = rigid.step(DT, &Inputs { motions: motions.collect(), ..Inputs::default() }).unwrap();
         let (linear, _) = given(&before, &rigid.ledger().unwrap());
         let (force, _) = taken(&report);
         assert!((linear + force).norm() < 1e-12 * (1.0 + force.norm()), "{k}: {:e}", (linear + force).norm());
@@ -379,17 +379,17 @@ fn guides_without_a_motion_do_not_act() {
     let hold = state(&rigid, corner);
     let still = |state: HandleState| Some(Motion { begin: [state].into(), end: [state].into() });
     for _ in 0..120 {
-        rigid.step(DT, &Inputs { loads: vec![], motions: vec![still(hold), None] }).unwrap();
+        rigid.step(DT, &Inputs { motions: vec![still(hold), None], ..Inputs::default() }).unwrap();
     }
     assert!((v(state(&rigid, corner).position) - v(hold.position)).norm() < 1e-4);
     for _ in 0..240 {
-        let report = rigid.step(DT, &Inputs { loads: vec![], motions: vec![None, None] }).unwrap();
+        let report = rigid.step(DT, &Inputs { motions: vec![None, None], ..Inputs::default() }).unwrap();
         assert!(report.reactions.is_empty());
     }
     assert!(state(&rigid, brick).position[1] < -1.0, "it fell through the table that does not act");
     let caught = HandleState::point([0.0, state(&rigid, brick).position[1] - 2.0, 0.0], [0.0; 3]);
     for _ in 0..480 {
-        rigid.step(DT, &Inputs { loads: vec![], motions: vec![None, still(caught)] }).unwrap();
+        rigid.step(DT, &Inputs { motions: vec![None, still(caught)], ..Inputs::default() }).unwrap();
     }
     assert!(state(&rigid, brick).position[1] > caught.position[1]);
     assert!(v(state(&rigid, brick).velocity).norm() < 1e-2);
@@ -408,13 +408,14 @@ fn the_impossible_is_reported_as_such() {
         Motion { begin: [HandleState { position, ..s }].into(), end: [HandleState { position, ..s }].into() }
     };
     for _ in 0..240 {
-        let report =
-            rigid.step(DT, &Inputs { loads: vec![], motions: vec![Some(moved(a, 0.0)), Some(moved(b, 0.0))] }).unwrap();
+        let report = rigid
+            .step(DT, &Inputs { motions: vec![Some(moved(a, 0.0)), Some(moved(b, 0.0))], ..Inputs::default() })
+            .unwrap();
         assert_eq!(report.outcome, Outcome::Converged);
     }
     for _ in 0..240 {
         let report = rigid
-            .step(DT, &Inputs { loads: vec![], motions: vec![Some(moved(a, 0.1)), Some(moved(b, -0.1))] })
+            .step(DT, &Inputs { motions: vec![Some(moved(a, 0.1)), Some(moved(b, -0.1))], ..Inputs::default() })
             .unwrap();
         let Outcome::StoppedAt { error, .. } = report.outcome else { panic!("two carriers 0.2 m too far apart") };
         assert!(error > 0.05 && error < 0.5);

@@ -118,7 +118,7 @@ fn a_prismatic_joint_slides_along_its_axis_up_to_its_limit() {
     let axis = Vector3::new(1.0, 0.0, 1.0).normalize();
     rigid.join("rail", Joint::prismatic(rail, cart).axis(axis.into()).limits([-0.1, 0.4])).unwrap();
     let start = position(&rigid, cart);
-    let load = Inputs { loads: vec![(cart, Wrench::force([3.0, 5.0, 1.0]))], motions: vec![] };
+    let load = Inputs { loads: vec![(cart, Wrench::force([3.0, 5.0, 1.0]))], ..Inputs::default() };
     for k in 1..=30 {
         rigid.step(DT, &load).unwrap();
         let moved = position(&rigid, cart) - start;

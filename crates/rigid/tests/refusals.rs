@@ -142,7 +142,7 @@ fn foreign_handles_are_refused() {
     let beyond = HandleId { index: 99, ..ball };
     let before = hash(&rigid);
     for handle in [foreign, beyond] {
-        let load = Inputs { loads: vec![(handle, Wrench::force([1.0; 3]))], motions: vec![] };
+        let load = Inputs { loads: vec![(handle, Wrench::force([1.0; 3]))], ..Inputs::default() };
         refusal(rigid.step(DT, &load));
         refusal(rigid.point(handle, [0.0; 3]));
         refusal(rigid.state_of(handle));
@@ -154,10 +154,10 @@ fn foreign_handles_are_refused() {
     refusal(rigid.point(ball, [0.0, 1e300, 0.0]));
     assert!(refusal(rigid.body("bal")).contains("\"ball\""), "the message lists the names there are");
     refusal(rigid.read(&[ball], &mut []));
-    let torque = Inputs { loads: vec![(point, Wrench::torque([0.0, 1.0, 0.0]))], motions: vec![] };
+    let torque = Inputs { loads: vec![(point, Wrench::torque([0.0, 1.0, 0.0]))], ..Inputs::default() };
     refusal(rigid.step(DT, &torque));
     let still = Motion { begin: [HandleState::default()].into(), end: [HandleState::default()].into() };
-    refusal(rigid.step(DT, &Inputs { loads: vec![], motions: vec![Some(still)] }));
+    refusal(rigid.step(DT, &Inputs { motions: vec![Some(still)], ..Inputs::default() }));
     assert_eq!(hash(&rigid), before);
     assert_eq!(rigid.body("ball").unwrap(), ball);
 }
@@ -171,7 +171,7 @@ fn absurd_loads_never_leave_nonsense_behind() {
         rigid.step(DT, Inputs::NONE).unwrap();
         let before = hash(&rigid);
         for wrench in [Wrench::force([size, 0.0, 0.0]), Wrench::torque([0.0, size, size])] {
-            let load = Inputs { loads: vec![(ball, wrench)], motions: vec![] };
+            let load = Inputs { loads: vec![(ball, wrench)], ..Inputs::default() };
             let mark = rigid.snapshot(None);
             match rigid.step(DT, &load) {
                 Err(error) => {

@@ -54,7 +54,7 @@ fn push(rigid: &RigidBodies, size: f64, k: usize) -> Inputs {
     let load = |name: &str, wrench| (rigid.body(name).unwrap(), wrench);
     let force = Wrench::force([size * angle.cos(), 0.3 * size, size * angle.sin()]);
     let torque = Wrench::torque([0.0, 0.1 * size, 0.0]);
-    Inputs { loads: vec![load("thing 4", force), load("link 3", force.scaled(0.1) + torque)], motions: vec![] }
+    Inputs { loads: vec![load("thing 4", force), load("link 3", force.scaled(0.1) + torque)], ..Inputs::default() }
 }
 
 /// R1: after k steps with loads, retract: every byte is that of the mark.
@@ -203,7 +203,7 @@ fn a_trial_in_which_another_body_sleeps_leaves_no_trace() {
     }
     let on = |rigid: &RigidBodies, name| {
         let load = Wrench::force([0.1, 0.0, 0.0]);
-        Inputs { loads: vec![(rigid.body(name).unwrap(), load)], motions: vec![] }
+        Inputs { loads: vec![(rigid.body(name).unwrap(), load)], ..Inputs::default() }
     };
     let run = |trial: bool| {
         // One substep, so that the step in which they fall asleep is all of the trial.
@@ -315,7 +315,7 @@ fn a_load_wakes_a_body_and_its_neighbours() {
     // Lifting the lowest lifts all.
     for _ in 0..60 {
         let lift = Wrench::force([0.0, 60.0, 0.0]);
-        rigid.step(DT, &Inputs { loads: vec![(boxes[0], lift)], motions: vec![] }).unwrap();
+        rigid.step(DT, &Inputs { loads: vec![(boxes[0], lift)], ..Inputs::default() }).unwrap();
     }
     assert!(!asleep(&rigid));
     assert!(rigid.state_of(boxes[2]).unwrap().position[1] > height + 0.3);
@@ -334,7 +334,7 @@ fn a_load_on_a_resting_body_acts_in_a_long_step() {
     let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.1)).mass(2.0)).unwrap();
     for k in 1..=3 {
         let load = Wrench::force([4.0, 0.0, 0.0]);
-        rigid.step(1.0, &Inputs { loads: vec![(ball, load)], motions: vec![] }).unwrap();
+        rigid.step(1.0, &Inputs { loads: vec![(ball, load)], ..Inputs::default() }).unwrap();
         assert_eq!(rigid.state_of(ball).unwrap().velocity, [2.0 * f64::from(k), 0.0, 0.0]);
     }
 }

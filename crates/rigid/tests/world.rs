@@ -84,7 +84,7 @@ fn a_world_is_retracted_to_the_last_byte() {
     let pushed = trying.frame(wall().1).unwrap();
     for k in 0..300 {
         let mark = trying.snapshot(None);
-        let load = Inputs { loads: vec![(pushed, Wrench::force([0.0, 50.0, 900.0]))], motions: vec![] };
+        let load = Inputs { loads: vec![(pushed, Wrench::force([0.0, 50.0, 900.0]))], ..Inputs::default() };
         trying.step(DT, &load).unwrap();
         let bytes = mark.to_bytes();
         let mark = if k % 2 == 0 { mark } else { trying.snapshot_from_bytes(&bytes).unwrap() };
@@ -130,7 +130,7 @@ fn the_users_own_forces_stay() {
     world.bodies[body].add_force(Vector::new(4.0, 0.0, 0.0), true);
     let mut rigid = RigidBodies::from_world("world", world).unwrap();
     let frame = rigid.frame(body).unwrap();
-    let load = Inputs { loads: vec![(frame, Wrench::force([0.0, 10.0, 0.0]))], motions: vec![] };
+    let load = Inputs { loads: vec![(frame, Wrench::force([0.0, 10.0, 0.0]))], ..Inputs::default() };
     for k in 0..100 {
         rigid.step(0.01, if k < 50 { &load } else { Inputs::NONE }).unwrap();
     }
@@ -219,7 +219,7 @@ fn a_world_follows_once_its_substeps_are_ours() {
     let hold = HandleState { velocity: [0.0; 3], ..rigid.state_of(own).unwrap() };
     for _ in 0..60 {
         let motion = Motion { begin: [hold].into(), end: [hold].into() };
-        let report = rigid.step(DT, &Inputs { loads: vec![], motions: vec![Some(motion)] }).unwrap();
+        let report = rigid.step(DT, &Inputs { motions: vec![Some(motion)], ..Inputs::default() }).unwrap();
         let weight = rigid.rigid_body(own).unwrap().mass() * 9.81 * DT;
         if rigid.time() > 0.1 {
             assert_relative_eq!(report.reactions[0].impulse.linear[1], -weight, max_relative = 1e-9);

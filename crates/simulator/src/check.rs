@@ -9,12 +9,14 @@ use crate::{
 /// Checks all that comes into a step, so that a refused step has changed nothing.
 ///
 /// # Errors
-/// `dt` is not finite and positive; a load is not finite, on a foreign handle, or a torque on a
-/// Point; there are motions for another number of guides; a motion has another number of carriers
-/// than its guide, or is not finite, or has an orientation that is not a unit quaternion.
+/// `dt` is not finite and positive; a load or an impulse is not finite, on a foreign handle, or a
+/// torque on a Point; there are motions or responses for another number of guides; a motion has
+/// another number of carriers than its guide, or is not finite, or has an orientation that is not a
+/// unit quaternion; a response is not finite, or of another number of carriers.
 pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) -> Result<(), SimulatorError> {
     check_positive("dt [s]", dt)?;
-    inputs.loads.iter().try_for_each(|&(handle, load)| check_load(table, handle, load))?;
+    inputs.loads.iter().try_for_each(|&(handle, load)| check_wrench("load", table, handle, load))?;
+    inputs.impulses.iter().try_for_each(|&(handle, impulse)| check_wrench("impulse", table, handle, impulse))?;
     if !inputs.motions.is_empty() && inputs.motions.len() != guides.len() {
         return Err(SimulatorError::refused(
             "motions",
@@ -27,6 +29,22 @@ pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) ->
             check_motion(i, guide, motion)?;
         }
     }
+    if !inputs.responses.is_empty() && inputs.responses.len() != guides.len() {
+        let expected = format!("one for each of {} guides, or none", guides.len());
+        return Err(SimulatorError::refused("responses", inputs.responses.len(), expected));
+    }
+    for (i, (guide, responses)) in guides.iter().zip(&inputs.responses).enumerate() {
+        let Some(responses) = responses else { continue };
+        if responses.len() != guide.carriers() {
+            let expected = format!("one for each of {} carriers", guide.carriers());
+            return Err(SimulatorError::refused(format!("responses of guide {i}"), responses.len(), expected));
+        }
+        if let Some(k) = responses.iter().position(|response| !response.is_sound()) {
+            let thing = format!("response of guide {i}, carrier {k}");
+            let expected = "finite numbers, a next step above 0 s";
+            return Err(SimulatorError::refused(thing, format!("{:?}", responses[k]), expected));
+        }
+    }
     Ok(())
 }
 
@@ -35,8 +53,12 @@ pub fn check(table: &HandleTable, guides: &[Guide], dt: f64, inputs: &Inputs) ->
 /// # Errors
 /// The handle is foreign or unknown, the load is not finite, or it is a torque on a Point.
 pub fn check_load(table: &HandleTable, handle: HandleId, load: Wrench) -> Result<(), SimulatorError> {
+    check_wrench("load", table, handle, load)
+}
+
+fn check_wrench(what: &str, table: &HandleTable, handle: HandleId, load: Wrench) -> Result<(), SimulatorError> {
     let kind = table.kind(handle)?;
-    let thing = || format!("load on {}", table.describe(handle));
+    let thing = || format!("{what} on {}", table.describe(handle));
     if !load.is_finite() {
         return Err(SimulatorError::refused(thing(), format!("{load:?}"), "finite numbers"));
     }

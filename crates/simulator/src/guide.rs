@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Carrier, HandleId, HandleState, Kind, Surface, Wrench};
+use crate::{Carrier, HandleId, HandleState, Kind, Response, Surface, Wrench};
 
 /// Something of another simulator that this one gives way to. It never learns whose it is; guides
 /// are numbered as they were given.
@@ -57,15 +57,20 @@ pub struct Motion {
 /// All that acts on one step from outside. Nothing of it outlives the step.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Inputs {
-    /// Forces on own handles, constant over the step; several on one handle add up in this order.
+    /// Forces on own handles, constant over the step `[N, N m]`; several on one handle add up in this order.
     pub loads: Vec<(HandleId, Wrench)>,
+    /// Impulses on own handles that act at the start of the step, all at once `[N s, N m s]`.
+    pub impulses: Vec<(HandleId, Wrench)>,
     /// One a guide, or empty. `None`: the guide does not act in this step.
     pub motions: Vec<Option<Motion>>,
+    /// Responses of each guide's carriers, one a guide, or empty. `None`: no impulse moves them.
+    pub responses: Vec<Option<Arc<[Response]>>>,
 }
 
 impl Inputs {
     /// A free step.
-    pub const NONE: &Self = &Self { loads: Vec::new(), motions: Vec::new() };
+    pub const NONE: &Self =
+        &Self { loads: Vec::new(), impulses: Vec::new(), motions: Vec::new(), responses: Vec::new() };
 }
 
 /// What a simulator can follow; a scene refuses the rest before its first step.

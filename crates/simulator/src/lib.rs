@@ -49,6 +49,10 @@
 //! **Reactions** are impulses *on the carrier*, their torque about the carrier where that was at the
 //! moment of the impulse. Load = reaction / dt, without a change of sign.
 //!
+//! **Impulses** act at the start of a step, all at once. A follower that has no way to make room for a carrier, as at
+//! pinned cloth, reports *impacts*: impulses of two bodies by the carrier's [`Mobility`], which the carrier receives at
+//! the start of its next step, so that it never gets where there is no room.
+//!
 //! **Friction, restitution, thickness** belong to the pair. A surface proposes them, a scene may set
 //! others, and the follower uses what its guide says.
 //!
@@ -72,6 +76,7 @@ mod fields;
 mod guide;
 mod handle;
 pub mod laws;
+mod mobility;
 pub mod path;
 pub mod reference;
 mod report;
@@ -87,6 +92,7 @@ pub use cloud::Cloud;
 pub use error::{SimulatorError, check_finite, check_not_negative, check_positive, check_vector};
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
+pub use mobility::{Mobility, Response};
 pub use report::{Ledger, Outcome, Precision, Reaction, Stages, StepReport};
 pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Primitive, PrimitiveShape, Surface, check_pair};
@@ -113,6 +119,12 @@ pub trait Simulator: Send {
     /// # Errors
     /// A handle is foreign or unknown, or `out` has another length.
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError>;
+
+    /// Mobility of a handle now, in world axes. `None`: not known, and measured by whoever needs it, with steps that are
+    /// retracted. Of what is scripted, fixed or unknown here it is zero.
+    fn mobility(&self, _handle: HandleId) -> Option<Mobility> {
+        None
+    }
 
     /// Shapes that others may bump into, given once; how they move is read from their carriers.
     fn surfaces(&self) -> &[Arc<Surface>] {

@@ -72,6 +72,9 @@ pub struct StepReport {
     pub outcome: Outcome,
     /// On the guides' carriers.
     pub reactions: Vec<Reaction>,
+    /// Impulses that the guides' carriers receive at the start of their next step, on top of the reactions: what stops a
+    /// carrier for which the follower has no way to make room. Sorted as the reactions.
+    pub impacts: Vec<Reaction>,
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
     /// Where the time went.
@@ -87,6 +90,7 @@ impl StepReport {
             iterations: 0,
             outcome: Outcome::Converged,
             reactions: Vec::new(),
+            impacts: Vec::new(),
             notes: Vec::new(),
             stages: Stages::default(),
         }
@@ -94,14 +98,24 @@ impl StepReport {
 
     /// Takes reactions over in order, of one carrier their sum; the list is left empty.
     pub fn add_up(&mut self, reactions: &mut Vec<Reaction>) {
-        reactions.sort_by_key(|reaction| (reaction.guide, reaction.carrier));
-        for reaction in reactions.drain(..) {
-            match self.reactions.last_mut() {
-                Some(sum) if (sum.guide, sum.carrier) == (reaction.guide, reaction.carrier) => {
-                    sum.impulse += reaction.impulse;
-                }
-                _ => self.reactions.push(reaction),
+        sum_up(reactions, &mut self.reactions);
+    }
+
+    /// Takes impacts over in order, of one carrier their sum; the list is left empty.
+    pub fn add_up_impacts(&mut self, impacts: &mut Vec<Reaction>) {
+        sum_up(impacts, &mut self.impacts);
+    }
+}
+
+/// Moves impulses to the end of `sums`, in order, one for each carrier.
+fn sum_up(impulses: &mut Vec<Reaction>, sums: &mut Vec<Reaction>) {
+    impulses.sort_by_key(|reaction| (reaction.guide, reaction.carrier));
+    for reaction in impulses.drain(..) {
+        match sums.last_mut() {
+            Some(sum) if (sum.guide, sum.carrier) == (reaction.guide, reaction.carrier) => {
+                sum.impulse += reaction.impulse;
             }
+            _ => sums.push(reaction),
         }
     }
 }

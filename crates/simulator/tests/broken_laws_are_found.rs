@@ -3,8 +3,8 @@
 use std::{any::Any, cell::Cell, sync::Arc};
 
 use partita_simulator::{
-    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Motion, Precision, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, Wrench,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Ledger, Mobility, Motion, Precision,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, Wrench,
     laws::{self, Broken, Suite},
     reference::{Chain, ChainParameters},
 };
@@ -28,8 +28,10 @@ enum Fault {
     TakesMarksFromBeforeItsGuides,
     LoadsActTwiceFromHiddenState,
     LoadsActTwiceFromItsState,
+    HalvesImpulses,
     HalvesLoads,
     LoadsActBesideTheHandle,
+    StatesTwiceItsMobility,
     LedgerIsNan,
     LedgerIsMissing,
     SingleLosesAHundredth,
@@ -108,6 +110,7 @@ impl Faulty {
                 let since = std::time::UNIX_EPOCH.elapsed().unwrap().subsec_nanos();
                 inputs.loads.push(nudge(1e-6 * (place as f64 + f64::from(since))));
             }
+            HalvesImpulses => inputs.impulses.iter_mut().for_each(|(_, wrench)| *wrench = wrench.scaled(0.5)),
             HalvesLoads => inputs.loads.iter_mut().for_each(|(_, wrench)| *wrench = wrench.scaled(0.5)),
             LoadsActBesideTheHandle => {
                 let n = self.inner.handles().len();
@@ -167,13 +170,19 @@ impl Simulator for Faulty {
         Ok(())
     }
 
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        let stated = Some(Mobility::point(2.0 / ChainParameters::default().mass));
+        if self.is(StatesTwiceItsMobility) { stated } else { self.inner.mobility(handle) }
+    }
+
     fn surfaces(&self) -> &[Arc<Surface>] {
         &[]
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         // The faulty inputs only count in a step that is taken.
-        let checked = partita_simulator::check(self.handles(), &[], dt, &Inputs { motions: vec![], ..inputs.clone() });
+        let unguided = Inputs { motions: vec![], responses: vec![], ..inputs.clone() };
+        let checked = partita_simulator::check(self.handles(), &[], dt, &unguided);
         let inputs = if checked.is_ok() { self.spoiled(inputs) } else { inputs.clone() };
         let longer = if self.is(StepsTooLong) { 1.0 + 1e-12 } else { 1.0 };
         let mut result = self.inner.step(dt * longer, &inputs);
@@ -396,6 +405,16 @@ fn law_4_finds_a_load_that_acts_twice_even_if_that_is_in_the_snapshot() {
 #[test]
 fn law_5_finds_a_load_that_is_halved() {
     finds(laws::law_5, HalvesLoads, &["law 5", "handle 0", "N s"]);
+}
+
+#[test]
+fn law_5_finds_an_impulse_that_is_halved() {
+    finds(laws::law_5, HalvesImpulses, &["law 5", "step 1", "handle 0", "N s"]);
+}
+
+#[test]
+fn law_10_finds_a_mobility_that_is_twice_what_an_impulse_does() {
+    finds(laws::law_10, StatesTwiceItsMobility, &["law 10", "handle 0, axis 0: velocity changed by"]);
 }
 
 #[test]

@@ -116,9 +116,10 @@ impl Simulator for Marbles {
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &self.guides, dt, inputs)?;
         let mut next = self.state.clone();
-        for (handle, wrench) in &inputs.loads {
+        let loads = inputs.loads.iter().map(|(handle, load)| (handle, load.scaled(dt)));
+        for (handle, impulse) in loads.chain(inputs.impulses.iter().map(|(handle, impulse)| (handle, *impulse))) {
             let v = &mut next.velocities[handle.index as usize];
-            (0..3).for_each(|axis| v[axis] += dt * wrench.linear[axis] / MASS);
+            (0..3).for_each(|axis| v[axis] += impulse.linear[axis] / MASS);
         }
         for (x, v) in next.positions.iter_mut().zip(&next.velocities) {
             (0..3).for_each(|axis| x[axis] += dt * v[axis]);

@@ -73,7 +73,7 @@ pub fn motion(begin: HandleState, end: HandleState) -> Option<Motion> {
 }
 
 pub fn with(motions: Vec<Option<Motion>>) -> Inputs {
-    Inputs { loads: vec![], motions }
+    Inputs { motions, ..Inputs::default() }
 }
 
 /// Steps on obstacles that all stand still at the origin.

@@ -23,13 +23,14 @@
 //! | 2 | a repeated step gives the same bits | a second run, and fresh processes with 1, 2, 3 and 7 threads |
 //! | 3 | a refused or failed call changes nothing | bad steps, readings, snapshots, bytes and guides; then three steps beside a twin that refused nothing |
 //! | 4 | loads act once | loaded, retracted and free steps; momentum of `free` after one load |
-//! | 5 | loads are impulses | momentum and angular momentum of `free` with and without a load |
+//! | 5 | loads are impulses | momentum and angular momentum of `free` with and without a load, or an impulse of that size |
 //! | 6 | reading changes nothing; time advances by dt | runs that are read after each step, twice, and not before their end |
 //! | 7 | non-finite values never leave a step | loads up to 1e300 N, steps from 1e-300 s to 1e3 s |
 //! | 8 | a follower keeps its attachments, and momentum is accounted for | a handle held on a swing and a box pushed up from below, of each kind that `follows` names; then steps without motions; momentum at each step, angular momentum over the trace |
 //! | 9 | free particles keep their ids | as many ids as positions, none twice, none again; each step again in 16 parts, in which nobody goes far |
+//! | 10 | stated mobility is what an impulse does | velocities and spins of `free` after a step with an impulse along, and a torque about each axis |
 //!
-//! Every trace is 72 steps with changing loads on four of the handles. A follower has its first Point
+//! Every trace is 72 steps with changing loads and impulses on four of the handles. A follower has its first Point
 //! (or Frame) held on a path of 2 % of the simulator's size, and a box comes up from 2 % below it to
 //! 8 % within. It must be met: let what is lowest be loose.
 //!
@@ -46,7 +47,7 @@ use std::fmt;
 
 pub use calls::{law_3, law_4, law_7};
 pub use identity::law_9;
-pub use physics::{law_5, law_8};
+pub use physics::{law_5, law_8, law_10};
 pub use states::{law_1, law_2, law_6};
 
 use crate::Simulator;
@@ -112,6 +113,7 @@ macro_rules! simulator_laws {
             law_7_non_finite_values_never_leave_a_step: law_7,
             law_8_a_follower_keeps_attachments_and_momentum_is_accounted_for: law_8,
             law_9_free_particles_keep_their_ids: law_9,
+            law_10_stated_mobility_is_what_an_impulse_does: law_10,
         );
 
         #[test]

@@ -6,16 +6,17 @@ use super::{
     Broken, Suite,
     scenario::{STEPS, SWING, Scenario, read, variants},
 };
-use crate::{Carrier, Guide, HandleId, Inputs, Kind, Ledger, Reaction, Simulator, Wrench, path::quaternion};
+use crate::{Carrier, Guide, HandleId, Inputs, Kind, Ledger, Precision, Reaction, Simulator, Wrench, path::quaternion};
 
 const IMPULSE: &str = "5 (loads are impulses)";
+const MOBILITY: &str = "10 (stated mobility is what an impulse does)";
 const FOLLOW: &str = "8 (a follower keeps attachments, momentum is accounted for)";
 
 /// Rounding of an orientation [-].
 const ROUNDING: f64 = 1e-9;
 
-/// `free` with load F minus `free` without gains F dt of momentum, and r × F dt of angular
-/// momentum, to |Δr| |F| dt: the load moves with its handle.
+/// `free` with load F, or with impulse F dt, minus `free` without gains F dt of momentum, and r × F dt
+/// of angular momentum, to |Δr| |F| dt: the load moves with its handle.
 ///
 /// # Errors
 /// Names the handle and the two impulses.
@@ -30,11 +31,16 @@ pub fn law_5(suite: &Suite) -> Result<(), Broken> {
         let kind = pushed.handles().kind(handle).map_err(|error| Broken::new(IMPULSE, 0, error))?;
         let (force, torque) = push(suite, kind);
         let wrench = Wrench { linear: force.into(), angular: torque.into() };
-        for k in 0..3 {
+        // By turns as a load and as an impulse of the same size.
+        for k in 0..4 {
+            let inputs = match k % 2 {
+                0 => Inputs { loads: vec![(handle, wrench)], ..Inputs::default() },
+                _ => Inputs { impulses: vec![(handle, wrench.scaled(suite.dt))], ..Inputs::default() },
+            };
             let mark = left.snapshot(None);
             pushed.retract(&mark).map_err(|error| Broken::new(IMPULSE, k, error))?;
             let r = Vector3::from(read(&*pushed, &[handle])[0].position);
-            step(&mut *pushed, suite.dt, &Inputs { loads: vec![(handle, wrench)], ..Inputs::default() }, k)?;
+            step(&mut *pushed, suite.dt, &inputs, k)?;
             step(&mut *left, suite.dt, Inputs::NONE, k)?;
 
             let (with, without) = (known(&*pushed)?, known(&*left)?);
@@ -58,6 +64,48 @@ pub fn law_5(suite: &Suite) -> Result<(), Broken> {
             if !within(turned - expected, allowed) {
                 let found = format!("handle {j}: gained {turned:?} N m s, expected {expected:?} to {allowed:e}");
                 return Err(Broken::new(IMPULSE, k, found));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What `free` states of the mobility of its first handles is what an impulse along and a torque about each axis does to their
+/// velocities in a step, to a hundredth of the largest: forces that depend on velocities answer within the step too.
+/// Where nothing is stated there is nothing to agree.
+///
+/// # Errors
+/// Names the handle, the axis and the two velocities.
+pub fn law_10(suite: &Suite) -> Result<(), Broken> {
+    suite.check()?;
+    let mut simulator = (suite.free)();
+    let handles: Vec<_> = simulator.handles().iter().take(4).collect();
+    let start = simulator.snapshot(None);
+    for (j, &handle) in handles.iter().enumerate() {
+        let Some(mobility) = simulator.mobility(handle) else { continue };
+        let kind = simulator.handles().kind(handle).map_err(|error| Broken::new(MOBILITY, 0, error))?;
+        let mut velocities = |inputs: &Inputs| -> Result<[Vector3<f64>; 2], Broken> {
+            simulator.retract(&start).map_err(|error| Broken::new(MOBILITY, 0, error))?;
+            step(&mut *simulator, suite.dt, inputs, 0)?;
+            let state = read(&*simulator, &[handle])[0];
+            Ok([state.velocity.into(), state.spin.into()])
+        };
+        let left = velocities(Inputs::NONE)?;
+        let size = suite.load * suite.dt;
+        for axis in 0..if kind == Kind::Frame { 6 } else { 3 } {
+            let unit = |first: usize| Vector3::from_fn(|k, _| if first + k == axis { size } else { 0.0 });
+            let (impulse, torque) = (unit(0), unit(3));
+            let wrench = Wrench { linear: impulse.into(), angular: torque.into() };
+            let pushed = velocities(&Inputs { impulses: vec![(handle, wrench)], ..Inputs::default() })?;
+            let stated = mobility.change(impulse, torque);
+            for (what, k) in [("velocity", 0), ("spin", 1)] {
+                let changed = pushed[k] - left[k];
+                let rounding = Precision::Double.rounding() * (left[k].norm() + stated[k].norm());
+                if !within(changed - stated[k], 0.01 * stated[k].norm() + rounding) {
+                    let found =
+                        format!("handle {j}, axis {axis}: {what} changed by {changed:?}, stated is {:?}", stated[k]);
+                    return Err(Broken::new(MOBILITY, 0, found));
+                }
             }
         }
     }
@@ -125,8 +173,9 @@ fn followed(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
                 kept(scenario, k, *own, &motion.end[0], tolerance)?;
             }
         }
-        let reactions = &seen.report.reactions;
-        sound(k, scenario, &inputs, reactions)?;
+        sound(k, scenario, &inputs, &seen.report.reactions)?;
+        sound(k, scenario, &inputs, &seen.report.impacts)?;
+        let reactions: &Vec<_> = &seen.report.reactions.iter().chain(&seen.report.impacts).copied().collect();
         reactions.iter().for_each(|r| taken[r.guide as usize] += Vector3::from(r.impulse.linear).norm());
         balance(suite, k, &inputs, before, scenario.simulator.ledger(), reactions)?;
         turned.book(suite.dt, &inputs, &places, before, scenario.simulator.ledger(), reactions);
@@ -157,6 +206,7 @@ fn let_go(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
             return Err(Broken::new(FOLLOW, k, found));
         }
         sound(k, scenario, &none, &first.report.reactions)?;
+        sound(k, scenario, &none, &first.report.impacts)?;
         balance(suite, k, &none, before, scenario.simulator.ledger(), &first.report.reactions)?;
     }
     Ok(())
@@ -218,6 +268,12 @@ fn key(reaction: &Reaction) -> (u32, u32) {
     (reaction.guide, reaction.carrier)
 }
 
+/// Impulses of loads over a step, and those that act at its start `[N s, N m s]`, each with its handle.
+fn from_loads(dt: f64, inputs: &Inputs) -> impl Iterator<Item = (HandleId, Wrench)> + '_ {
+    let loads = inputs.loads.iter().map(move |(handle, load)| (*handle, load.scaled(dt)));
+    loads.chain(inputs.impulses.iter().copied())
+}
+
 /// Δp = Σ load dt + Δexternal − Σ reactions, where both ledgers know `external`.
 fn balance(
     suite: &Suite,
@@ -229,7 +285,7 @@ fn balance(
 ) -> Result<(), Broken> {
     let (Some(before), Some(after)) = (before, after) else { return Ok(()) };
     let (Some(earlier), Some(external)) = (before.external, after.external) else { return Ok(()) };
-    let loads: Vector3<f64> = inputs.loads.iter().map(|(_, wrench)| suite.dt * Vector3::from(wrench.linear)).sum();
+    let loads: Vector3<f64> = from_loads(suite.dt, inputs).map(|(_, wrench)| Vector3::from(wrench.linear)).sum();
     let given: Vector3<f64> = reactions.iter().map(|reaction| Vector3::from(reaction.impulse.linear)).sum();
     let from_outside = Vector3::from(external.linear) - Vector3::from(earlier.linear);
     let gained = Vector3::from(after.momentum) - Vector3::from(before.momentum);
@@ -245,7 +301,7 @@ fn balance(
 
 /// Where the loaded handles are `[m]`.
 fn places(scenario: &Scenario, inputs: &Inputs) -> Vec<Vector3<f64>> {
-    let handles: Vec<_> = inputs.loads.iter().map(|(handle, _)| *handle).collect();
+    let handles: Vec<_> = from_loads(0.0, inputs).map(|(handle, _)| handle).collect();
     read(&*scenario.simulator, &handles).iter().map(|state| Vector3::from(state.position)).collect()
 }
 
@@ -273,8 +329,8 @@ impl Turned {
         let (Some(earlier), Some(external)) = (before.external, after.external) else { return };
         self.gained += Vector3::from(after.angular_momentum) - Vector3::from(before.angular_momentum);
         self.expected += Vector3::from(external.angular) - Vector3::from(earlier.angular);
-        for ((_, wrench), place) in inputs.loads.iter().zip(places) {
-            self.add(*place, wrench.scaled(dt));
+        for ((_, wrench), place) in from_loads(dt, inputs).zip(places) {
+            self.add(*place, wrench);
         }
         for reaction in reactions {
             let Some(Some(motion)) = inputs.motions.get(reaction.guide as usize) else { continue };

@@ -7,8 +7,8 @@ use nalgebra::{UnitQuaternion, Vector3};
 
 use super::{Broken, Suite, rising_box::rising_box};
 use crate::{
-    Cloud, Guide, HandleId, HandleState, Inputs, Kind, Ledger, Motion, Outcome, Simulator, SimulatorError, Snapshot,
-    StepReport, Wrench, fields, layout_of,
+    Carrier, Cloud, Guide, HandleId, HandleState, Inputs, Kind, Ledger, Mobility, Motion, Outcome, Response, Simulator,
+    SimulatorError, Snapshot, StepReport, Wrench, fields, layout_of,
     path::{quaternion, xyzw},
 };
 
@@ -112,24 +112,48 @@ impl Scenario {
     /// The inputs of step number `k`.
     pub(super) fn inputs(&self, k: usize) -> Inputs {
         let phase = k as f64;
-        let loads = self.loaded.iter().enumerate().map(|(j, &(handle, kind))| {
+        let wrench = |j: usize, kind: Kind, size: f64| {
             let (a, b) = (phase + j as f64, 2.0 * phase - j as f64);
-            let linear = [a.cos(), b.sin(), (a + b).cos()].map(|x| self.load * x);
-            let torque = [b.cos(), a.sin(), (b - a).sin()].map(|x| 0.1 * self.size * self.load * x);
-            (handle, if kind == Kind::Frame { Wrench { linear, angular: torque } } else { Wrench::force(linear) })
-        });
+            let linear = [a.cos(), b.sin(), (a + b).cos()].map(|x| size * x);
+            let torque = [b.cos(), a.sin(), (b - a).sin()].map(|x| 0.1 * self.size * size * x);
+            if kind == Kind::Frame { Wrench { linear, angular: torque } } else { Wrench::force(linear) }
+        };
+        let loaded = || self.loaded.iter().enumerate();
+        let loads = loaded().map(|(j, &(handle, kind))| (handle, wrench(j, kind, self.load)));
+        // In every third step, a quarter as large as the loads.
+        let struck = loaded().filter(|(j, _)| (k + j) % 3 == 0);
+        let impulses = struck.map(|(j, &(handle, kind))| (handle, wrench(j + 1, kind, 0.25 * self.load * self.dt)));
         let motions = self.guides.iter().zip(&self.starts).map(|(guide, starts)| {
             let at = |t: f64| starts.iter().map(|start| self.path(guide, start, t)).collect();
             Some(Motion { begin: at(phase * self.dt), end: at((phase + 1.0) * self.dt) })
         });
-        Inputs { loads: loads.collect(), motions: motions.collect() }
+        let responses = self.guides.iter().map(|guide| Some(vec![self.response(guide); guide.carriers()].into()));
+        Inputs {
+            loads: loads.collect(),
+            impulses: impulses.collect(),
+            motions: motions.collect(),
+            responses: responses.collect(),
+        }
+    }
+
+    /// Carriers of a guide weigh what the load moves by a tenth of the simulator's size in 100 steps.
+    fn response(&self, guide: &Guide) -> Response {
+        let inverse_mass = 0.2 * self.size / (self.load * (100.0 * self.dt).powi(2));
+        let is_frame = match guide {
+            Guide::Attachment { own } => self.simulator.handles().kind(*own) == Ok(Kind::Frame),
+            Guide::Obstacle { surface, .. } => matches!(surface.carrier, Carrier::Frame(_)),
+        };
+        let turns = if is_frame { inverse_mass / self.size.powi(2) } else { 0.0 };
+        let inverse_inertia = [[turns, 0.0, 0.0], [0.0, turns, 0.0], [0.0, 0.0, turns]];
+        let mobility = Mobility::body(inverse_mass, inverse_inertia);
+        Response { mobility, acceleration: [0.1, -1.0, 0.2], next_step: self.dt, ..Response::default() }
     }
 
     /// Inputs that a scheme could try before those of step number `k`: other loads, half the motion.
     pub(super) fn trial(&self, k: usize) -> Inputs {
         let motions = self.guides.iter().zip(self.inputs(k).motions);
         let half = motions.map(|(guide, motion)| motion.map(|motion| motion.part(guide, self.dt, 2, 0)));
-        Inputs { motions: half.collect(), loads: self.inputs(STEPS + 7 * k).loads }
+        Inputs { motions: half.collect(), ..self.inputs(STEPS + 7 * k) }
     }
 
     fn path(&self, guide: &Guide, start: &HandleState, t: f64) -> HandleState {
@@ -184,10 +208,13 @@ impl Scenario {
 
     /// Takes part number `part` of `parts` of step number `k`, and looks at nothing.
     pub(super) fn advance_part(&mut self, k: usize, parts: u32, part: u32) -> Result<(), Broken> {
-        let Inputs { loads, motions } = self.inputs(k);
-        let cut = self.guides.iter().zip(motions);
-        let cut = cut.map(|(guide, motion)| motion.map(|motion| motion.part(guide, self.dt, parts, part))).collect();
-        let taken = self.simulator.step(self.dt / f64::from(parts), &Inputs { loads, motions: cut });
+        let inputs = self.inputs(k);
+        let cut = |(guide, motion): (&Guide, &Option<Motion>)| {
+            motion.as_ref().map(|motion| motion.part(guide, self.dt, parts, part))
+        };
+        let motions = self.guides.iter().zip(&inputs.motions).map(cut).collect();
+        let impulses = if part == 0 { inputs.impulses } else { Vec::new() };
+        let taken = self.simulator.step(self.dt / f64::from(parts), &Inputs { motions, impulses, ..inputs });
         taken.map(drop).map_err(|error| Broken::new(ORDINARY, k, error))
     }
 

@@ -6,9 +6,9 @@ use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Reaction, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, check_not_negative, check_positive,
-    check_vector,
+    Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Mobility, Precision, Reaction,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, Wrench, check, check_guides, check_not_negative,
+    check_positive, check_vector,
 };
 
 /// Parameters of a [`Chain`].
@@ -121,10 +121,10 @@ impl Chain {
         Ok(self)
     }
 
-    /// Forces of the links on the points `[N]`.
-    fn link_forces(&self) -> Vec<Vector3<f64>> {
+    /// Forces of the links on points that move at `v` `[N]`.
+    fn link_forces(&self, v: &[Vector3<f64>]) -> Vec<Vector3<f64>> {
         let ChainParameters { stiffness: k, damping: c, .. } = self.parameters;
-        let (x, v) = (&self.state.positions, &self.state.velocities);
+        let x = &self.state.positions;
         let mut forces = vec![Vector3::zeros(); x.len()];
         for (i, l0) in self.rest_lengths.iter().enumerate() {
             let d = x[i + 1] - x[i];
@@ -178,12 +178,15 @@ impl Simulator for Chain {
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &self.guides, dt, inputs)?;
         let (m, g) = (self.parameters.mass, Vector3::from(self.parameters.gravity));
-        let mut forces = self.link_forces();
+        let mut next = self.state.clone();
+        for (handle, impulse) in &inputs.impulses {
+            next.velocities[handle.index as usize] += Vector3::from(impulse.linear) / m;
+        }
+        let mut forces = self.link_forces(&next.velocities);
         for (handle, wrench) in &inputs.loads {
             forces[handle.index as usize] += Vector3::from(wrench.linear);
         }
 
-        let mut next = self.state.clone();
         for (i, f) in forces.iter().enumerate() {
             next.velocities[i] += dt * (f / m + g);
             next.positions[i] += dt * next.velocities[i];
@@ -204,6 +207,12 @@ impl Simulator for Chain {
         }
         self.state = next;
         Ok(StepReport { reactions, ..StepReport::new(self.state.time) })
+    }
+
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        // Links make neighbours answer too, but for a single point.
+        let alone = self.rest_lengths.is_empty() && self.table.check(handle).is_ok();
+        alone.then(|| Mobility::point(1.0 / self.parameters.mass))
     }
 
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {

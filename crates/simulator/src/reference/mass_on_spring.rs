@@ -113,12 +113,13 @@ impl Simulator for MassOnSpring {
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         check(&self.table, &[], dt, inputs)?;
         let SpringParameters { mass, stiffness, damping, anchor, gravity } = self.parameters;
-        let (x, v) = (self.state.position, self.state.velocity);
+        let struck: Vector3<f64> = inputs.impulses.iter().map(|(_, impulse)| Vector3::from(impulse.linear)).sum();
+        let (x, v) = (self.state.position, self.state.velocity + struck / mass);
 
         let load: Vector3<f64> = inputs.loads.iter().map(|(_, wrench)| Vector3::from(wrench.linear)).sum();
         let own = mass * Vector3::from(gravity) - stiffness * (x - Vector3::from(anchor)) - damping * v;
         let mut next = self.state.clone();
-        next.velocity += dt / mass * (load + own);
+        next.velocity = v + dt / mass * (load + own);
         next.position += dt * next.velocity;
         next.external.0 += dt * own;
         // m x'×v' = m x×v + x×f dt, since x' − x is along v': an impulse acts where the step began.

@@ -1,0 +1,110 @@
+//! Impulses on carriers that come to where the cloth cannot give way ([`Contacts::stops`]).
+
+use nalgebra::{Matrix3, Vector3};
+use partita_contact::{Ahead, Carrier, Carriers, Contacts, Mobility, State};
+use partita_simulator::{Guide, HandleState, Inputs, Motion, Reaction, Response, Wrench};
+
+use crate::{Held, Obstacles, Support, pose};
+
+type V3 = Vector3<f64>;
+
+/// Cloth at the end of a step.
+#[derive(Clone, Copy)]
+pub struct Ended<'a> {
+    /// What the step was taken with.
+    pub inputs: &'a Inputs,
+    /// All guides.
+    pub guides: &'a [Guide],
+    /// State of contact.
+    pub contact: &'a State,
+    /// `[m]`
+    pub positions: &'a [V3],
+    /// `[m/s]`
+    pub velocities: &'a [V3],
+    /// 0 for what is kinematic `[1/kg]`.
+    pub inverse_masses: &'a [f64],
+    /// Kinematic vertices.
+    pub held: &'a [Held],
+}
+
+impl Obstacles {
+    /// Impulses that stop carriers in their next step where the cloth has no room for them: forces to `reactions`, what acts at
+    /// the start of that step to `impacts`, both with what carriers of attachments take of it, and to `external` what the
+    /// cloth's own supports do. Nothing without responses. Run it last, since it takes over the memory of `contacts`.
+    pub fn stop_carriers(
+        &self,
+        contacts: &mut Contacts,
+        cloth: &Ended<'_>,
+        reactions: &mut Vec<Reaction>,
+        impacts: &mut Vec<Reaction>,
+        external: &mut Wrench,
+    ) {
+        let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
+        let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return };
+        let carriers: Vec<Carriers> = (0..contacts.obstacles().len() as u32)
+            .map(|obstacle| {
+                let guide = self.guide(obstacle);
+                match cloth.inputs.motions.get(guide) {
+                    Some(Some(motion)) => carriers_of(&cloth.guides[guide], motion, response(guide)),
+                    _ => Carriers::Absent,
+                }
+            })
+            .collect();
+        let support = |held: &Held| {
+            let mobility = response(held.guide? as usize)?.first()?.mobility;
+            (!mobility.is_zero()).then(|| (held.vertex as u32, matrix(&mobility.linear)))
+        };
+        let mut supports: Vec<(u32, Matrix3<f64>)> = cloth.held.iter().filter_map(support).collect();
+        supports.sort_by_key(|(vertex, _)| *vertex);
+        let ahead = Ahead {
+            dt: first.next_step,
+            positions: cloth.positions,
+            velocities: cloth.velocities,
+            inverse_masses: cloth.inverse_masses,
+            supports: &supports,
+            carriers: &carriers,
+        };
+        // Numbers that contact refuses of the next step are refused in that step, if it comes to them.
+        let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return };
+        let told = |of: &partita_contact::Reaction| Reaction {
+            guide: self.guide(of.obstacle) as u32,
+            carrier: of.carrier,
+            impulse: Wrench { linear: of.linear.into(), angular: of.angular.into() },
+        };
+        reactions.extend(stops.forces.iter().map(told));
+        impacts.extend(stops.impacts.iter().map(told));
+        for of in &stops.supports {
+            let held = cloth.held.iter().find(|held| held.vertex == of.vertex as usize);
+            let support = held.and_then(|held| held.guide).map_or(Support::Own, Support::Guide);
+            support.take(of.force, of.place, reactions, external);
+            support.take(of.impact, of.place, impacts, external);
+        }
+    }
+}
+
+fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>) -> Carriers {
+    let Guide::Obstacle { surface, .. } = guide else { return Carriers::Absent };
+    let carrier = |(k, state): (usize, &HandleState)| {
+        let response = responses.map_or_else(Response::default, |responses| responses[k]);
+        Carrier {
+            pose: pose(state.position, state.orientation),
+            velocity: state.velocity.into(),
+            spin: state.spin.into(),
+            mobility: Mobility {
+                linear: matrix(&response.mobility.linear),
+                coupling: matrix(&response.mobility.coupling),
+                angular: matrix(&response.mobility.angular),
+            },
+            acceleration: response.acceleration.into(),
+            angular_acceleration: response.angular_acceleration.into(),
+        }
+    };
+    match surface.carrier {
+        partita_simulator::Carrier::Frame(_) => Carriers::Frame(carrier((0, &motion.end[0]))),
+        partita_simulator::Carrier::Points(_) => Carriers::Points(motion.end.iter().enumerate().map(carrier).collect()),
+    }
+}
+
+fn matrix(rows: &[[f64; 3]; 3]) -> Matrix3<f64> {
+    Matrix3::from_fn(|i, k| rows[i][k])
+}

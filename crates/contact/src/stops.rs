@@ -1,0 +1,483 @@
+//! Impulses of two bodies where cloth cannot give way: what stops an obstacle at kinematic vertices.
+//!
+//! Cloth makes room for an obstacle by moving its free vertices. Where a contact has none, or next to none beside a pin, the
+//! obstacle has to give way instead, by its own mobility. Its path over a step is prescribed, so that is asked of its next step,
+//! before it gets there: with x the places at the end of this step, h the length of the next one and n the normal where they
+//! would touch, each such contact asks of the relative velocity v of its features
+//!
+//!   n·v >= -r/h - φ e,   r = n·Σ c x - thickness,   e = max(0, -r/h - n·(v₀ + h a)),
+//!
+//! where v₀ and a are velocities now and accelerations by all else. φ is the part of the way that the cloth makes by itself
+//! (`makes_way` in `respond.rs`): 0 at kinematic cloth, growing continuously to 1 a quarter of a cell beside a pin. With restitution n·v is at least
+//! that part of the approach besides. Impulses j >= 0 along n, with Coulomb friction, solve all contacts together by projected
+//! Gauss-Seidel with the mobilities W of obstacles and supports: a contact alone gets j = e/(n·W n). Supports of the kinematic
+//! vertices take the opposite.
+//!
+//! The part of j that holds against accelerations acts as a force over the next step, so that what rests stays at rest; all
+//! else is an impulse at its start.
+
+use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
+
+use crate::{
+    ContactError, Contacts, Path, Reaction, Shape, State, Step,
+    broad::{Bounds, Pair},
+    ccd::impact_from,
+    contacts::{AHEAD, PARTING},
+    distance::{Nearest, nearest},
+    respond::makes_way,
+};
+
+type V3 = Vector3<f64>;
+type M3 = Matrix3<f64>;
+
+/// Sweeps over the contacts, and the change of impulses relative to the largest at which they end [-].
+const SWEEPS: usize = 200;
+const SETTLED: f64 = 1e-9;
+
+/// Change of velocity and spin by an impulse and a torque impulse: Δv = `linear` J + `coupling` τ, Δω = `coupling`ᵀ J + `angular` τ.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Mobility {
+    /// `[1/kg]`
+    pub linear: M3,
+    /// `[1/(kg m)]`
+    pub coupling: M3,
+    /// `[1/(kg m²)]`
+    pub angular: M3,
+}
+
+impl Mobility {
+    /// Change of velocity and spin.
+    fn change(&self, impulse: &V3, torque: &V3) -> [V3; 2] {
+        [self.linear * impulse + self.coupling * torque, self.coupling.transpose() * impulse + self.angular * torque]
+    }
+
+    /// Velocity of the point at `arm` by an impulse there.
+    fn at(&self, arm: &V3) -> M3 {
+        let r = arm.cross_matrix();
+        let mixed = self.coupling * r;
+        self.linear + mixed + mixed.transpose() + r.transpose() * self.angular * r
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A carrier of an obstacle at the end of a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Carrier {
+    /// Pose of a frame; of a point its position alone.
+    pub pose: Isometry3<f64>,
+    /// `[m/s]`
+    pub velocity: V3,
+    /// `[rad/s]`
+    pub spin: V3,
+    /// At the pose.
+    pub mobility: Mobility,
+    /// By all but this contact, as expected for the next step `[m/s²]`.
+    pub acceleration: V3,
+    /// Likewise `[rad/s²]`.
+    pub angular_acceleration: V3,
+}
+
+/// What the next step starts from.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead<'a> {
+    /// Length of the next step `[s]`.
+    pub dt: f64,
+    /// Positions of the surface `[m]`.
+    pub positions: &'a [V3],
+    /// Velocities of the surface `[m/s]`.
+    pub velocities: &'a [V3],
+    /// Inverse masses `[1/kg]`; 0 where the motion is prescribed.
+    pub inverse_masses: &'a [f64],
+    /// Kinematic vertices that are carried by something that yields, in order, each with the carrier's mobility there `[1/kg]`.
+    pub supports: &'a [(u32, M3)],
+    /// Carriers of each obstacle.
+    pub carriers: &'a [Carriers],
+}
+
+/// Carriers of an obstacle.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Carriers {
+    /// The obstacle is absent.
+    Absent,
+    /// One frame carries all of it.
+    Frame(Carrier),
+    /// A point carries each vertex.
+    Points(Vec<Carrier>),
+}
+
+impl Carriers {
+    fn all(&self) -> &[Carrier] {
+        match self {
+            Self::Absent => &[],
+            Self::Frame(frame) => std::slice::from_ref(frame),
+            Self::Points(points) => points,
+        }
+    }
+
+    /// Whether an impulse moves any of them.
+    fn yields(&self) -> bool {
+        self.all().iter().any(|carrier| !carrier.mobility.is_zero())
+    }
+}
+
+/// Impulses that stop obstacles. Forces are given as impulses over the next step.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Stops {
+    /// On carriers, spread over the next step.
+    pub forces: Vec<Reaction>,
+    /// On carriers, at the start of the next step.
+    pub impacts: Vec<Reaction>,
+    /// Impulses on kinematic vertices, which their supports take.
+    pub supports: Vec<Supported>,
+}
+
+/// An impulse on a kinematic vertex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Supported {
+    /// Which.
+    pub vertex: u32,
+    /// Where it acts on the cloth `[m]`.
+    pub place: V3,
+    /// Spread over the next step `[N s]`.
+    pub force: V3,
+    /// At its start `[N s]`.
+    pub impact: V3,
+}
+
+/// A contact of an obstacle with cloth that cannot give way.
+struct Anchored {
+    pair: Pair,
+    weights: [f64; 4],
+    obstacle: u32,
+    /// Sign of the obstacle's feature in the relative velocity.
+    sign: f64,
+    n: V3,
+    /// Place of the contact from the frame's origin `[m]`.
+    arm: V3,
+    /// Relative velocity that it has by itself, and that it is to have along n `[m/s]`.
+    free: V3,
+    target: f64,
+    friction: f64,
+    /// Of the relative velocity by an impulse `[1/kg]`.
+    mobility: M3,
+    /// Part of the impulse that acts as a force [-].
+    share: f64,
+    /// Sum of impulses on the first feature `[N s]`.
+    push: f64,
+    drag: V3,
+}
+
+/// Velocities that impulses have changed: of frames, by obstacle, and of vertices.
+struct Changes {
+    frames: Vec<[V3; 2]>,
+    vertices: Vec<V3>,
+}
+
+impl Contacts {
+    /// Impulses that stop obstacles in the next step where kinematic cloth has no room for them. It takes over the memory of the
+    /// last step, so read what that gave before.
+    ///
+    /// # Errors
+    /// As [`Contacts::resolve`], but for what touches.
+    pub fn stops(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
+        let contacts = self.find_anchored(state, ahead)?;
+        if contacts.is_empty() {
+            return Ok(Stops::default());
+        }
+        Ok(self.solve_anchored(contacts, ahead))
+    }
+
+    fn find_anchored(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Vec<Anchored>, ContactError> {
+        let kinematic = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0;
+        let leaves = self.features.leaves().iter().filter(|leaf| leaf.vertices.iter().any(kinematic));
+        let leaves: Vec<_> = leaves.map(|&leaf| (leaf, 0)).collect();
+        if leaves.is_empty() || ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
+            return Ok(vec![]);
+        }
+        let h = ahead.dt;
+        let reach = (1.0 + AHEAD) * self.parameters.thickness;
+        let of = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
+        let around = leaves.iter().flat_map(|(leaf, _)| leaf.vertices).map(of).reduce(|all, one| all.join(&one));
+        let Some(around) = around else { return Ok(vec![]) };
+        let meets = |number: usize| {
+            let carriers = &ahead.carriers[number];
+            (carriers.yields() || !ahead.supports.is_empty()) && self.may_come(number, carriers, h, &around)
+        };
+        let near: Vec<bool> = (0..self.obstacles.len()).map(meets).collect();
+        if !near.contains(&true) {
+            return Ok(vec![]);
+        }
+
+        // The next step, as it would be.
+        let ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
+        let points: Vec<[Vec<V3>; 2]> = ahead.carriers.iter().map(|carriers| points(carriers.all(), h)).collect();
+        let paths: Vec<Path<'_>> = (ahead.carriers.iter().zip(&points))
+            .map(|(carriers, [begin, end])| match carriers {
+                Carriers::Absent => Path::Absent,
+                Carriers::Frame(frame) => Path::Frame { begin: frame.pose, end: frame.next_pose(h) },
+                Carriers::Points(_) => Path::Points { begin, end },
+            })
+            .collect();
+        let step = Step { dt: h, begin: ahead.positions, inverse_masses: ahead.inverse_masses, paths: &paths };
+        self.check(&step, ahead.positions, &ends)?;
+        self.start(&step, &ends);
+        self.place(&paths, [0.0, 1.0], h);
+
+        let boxes: Vec<Bounds> =
+            (0..self.work.x.len()).map(|k| Bounds::swept(&self.work.x[k], &self.work.u[k], self.reach(k))).collect();
+        let others = (self.obstacles.iter().zip(&self.work.first).zip(&near)).filter(|(_, near)| **near);
+        let others =
+            others.flat_map(|(((_, core), &first), _)| core.features.leaves().iter().map(move |&leaf| (leaf, first)));
+        let others =
+            others.filter(|(leaf, first)| Bounds::of(&boxes, &leaf.vertices.map(|v| v + first)).meets(&around));
+        let others: Vec<_> = others.collect();
+        let work = &mut self.work;
+        work.anchors.hold(leaves.into_iter());
+        work.anchors.fit(&boxes);
+        work.ahead.hold(others.into_iter());
+        work.ahead.fit(&boxes);
+        let mut pairs = vec![];
+        work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
+        pairs.retain(|pair| !self.is_let_through(&pair.vertices));
+        let mut found: Vec<Anchored> = pairs.iter().filter_map(|pair| self.anchored(pair, state, ahead)).collect();
+        // A corner that is nearest to a corner is so in every pair of the features around either.
+        found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
+        found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
+        Ok(found)
+    }
+
+    /// Whether an obstacle may come into a box within `h` `[s]`.
+    fn may_come(&self, number: usize, carriers: &Carriers, h: f64, around: &Bounds) -> bool {
+        let (obstacle, core) = &self.obstacles[number];
+        let reach = core.radius + (1.0 + AHEAD) * obstacle.thickness;
+        let swept = |carrier: &Carrier, extent: f64| {
+            let at = carrier.pose.translation.vector;
+            Bounds::swept(&at, &(h * carrier.next_velocity(h)), extent + reach)
+        };
+        let all = match carriers {
+            Carriers::Frame(_) if obstacle.shape == Shape::HalfSpace => return true,
+            Carriers::Frame(frame) => Some(swept(frame, core.extent)),
+            Carriers::Absent => None,
+            Carriers::Points(points) => points.iter().map(|p| swept(p, 0.0)).reduce(|all, one| all.join(&one)),
+        };
+        all.is_some_and(|all| all.meets(around))
+    }
+
+    /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot make way for all of it.
+    fn anchored(&self, pair: &Pair, state: &State, ahead: &Ahead<'_>) -> Option<Anchored> {
+        let (work, h) = (&self.work, ahead.dt);
+        let obstacle = self.obstacle(pair)?;
+        let meeting = self.meeting(Some(obstacle));
+        let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
+        let begin = nearest(pair.kind, &x);
+        if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
+            return None;
+        }
+        let gap = begin.distance() - meeting.radius;
+        let near = if gap < (1.0 + AHEAD) * meeting.thickness {
+            begin
+        } else {
+            let kept = meeting.radius + meeting.thickness;
+            impact_from(pair.kind, &x, &u, begin, kept, 0.1 * meeting.thickness)?.nearest
+        };
+        let way_made = makes_way(&pair.vertices, &near.weights, ahead.inverse_masses);
+        if way_made >= 1.0 {
+            return None;
+        }
+        let n = self.direction(pair, &near, Some(obstacle))?;
+        let cloth = self.features.vertices();
+        let mut contact = Anchored {
+            pair: *pair,
+            weights: near.weights,
+            obstacle,
+            sign: self.sign_of(pair, &near),
+            n,
+            arm: V3::zeros(),
+            free: V3::zeros(),
+            target: 0.0,
+            friction: meeting.friction,
+            mobility: M3::zeros(),
+            share: 0.0,
+            push: 0.0,
+            drag: V3::zeros(),
+        };
+        for (k, c) in pair.parts(near.weights, cloth) {
+            contact.free += c * ahead.velocities[k];
+            contact.mobility += c * c * support(ahead, k);
+        }
+        let mut drift = V3::zeros();
+        match &ahead.carriers[obstacle as usize] {
+            Carriers::Absent => return None,
+            Carriers::Frame(frame) => {
+                let parts = pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth);
+                let core: V3 = parts.map(|(&v, c)| contact.sign * c * work.x[v as usize]).sum();
+                contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
+                contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
+                drift += contact.sign * (frame.acceleration + frame.angular_acceleration.cross(&contact.arm));
+                contact.mobility += frame.mobility.at(&contact.arm);
+            }
+            Carriers::Points(points) => {
+                for (&v, &c) in pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth) {
+                    let point = &points[(v - work.first[obstacle as usize]) as usize];
+                    contact.free += c * point.velocity;
+                    drift += c * point.acceleration;
+                    contact.mobility += c * c * point.mobility.linear;
+                }
+            }
+        }
+        if n.dot(&(contact.mobility * n)) <= 0.0 {
+            return None;
+        }
+
+        let room = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius - meeting.thickness;
+        let approach = -n.dot(&contact.free);
+        let asked = match room {
+            0.0.. => -room / h,
+            _ => (PARTING[1] * h).min(PARTING[0]) * (-room).min(meeting.thickness) / h,
+        };
+        let falling = -h * n.dot(&drift);
+        contact.free += h * drift;
+        let excess = (asked - n.dot(&contact.free)).max(0.0);
+        contact.target = asked - way_made * excess;
+        if excess > 0.0 {
+            contact.share = (falling.max(0.0) / excess).min(1.0);
+            if meeting.restitution > 0.0 && approach > self.parameters.restitution_threshold {
+                contact.target = contact.target.max((1.0 - way_made) * meeting.restitution * approach);
+            }
+        }
+        Some(contact)
+    }
+
+    /// Sign of the obstacle's feature in a pair.
+    fn sign_of(&self, pair: &Pair, near: &Nearest) -> f64 {
+        let cloth = self.features.vertices();
+        let of_obstacle = pair.vertices.iter().zip(near.weights).filter(|(v, _)| **v as usize >= cloth);
+        of_obstacle.map(|(_, c)| c).sum::<f64>().signum()
+    }
+
+    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> Stops {
+        let cloth = self.features.vertices();
+        let mut changes = Changes {
+            frames: vec![[V3::zeros(); 2]; self.obstacles.len()],
+            vertices: vec![V3::zeros(); self.work.x.len()],
+        };
+        for _ in 0..SWEEPS {
+            let (mut largest, mut most) = (0.0_f64, 0.0_f64);
+            for contact in &mut contacts {
+                let n = contact.n;
+                let (along, trace) = (n.dot(&(contact.mobility * n)), contact.mobility.trace());
+                let before = contact.push * n + contact.drag;
+                let v = contact.free + self.changed(contact, &changes);
+                contact.push = (contact.push + (contact.target - n.dot(&v)) / along).max(0.0);
+                if contact.friction > 0.0 {
+                    let across = v - n.dot(&v) * n;
+                    // At least as large as the mobility along any direction across.
+                    let answer = (trace - along).max(along);
+                    contact.drag = (contact.drag - across / answer).cap_magnitude(contact.friction * contact.push);
+                }
+                let now = contact.push * n + contact.drag;
+                self.apply(contact, &(now - before), ahead, &mut changes);
+                largest = largest.max(now.norm());
+                most = most.max((now - before).norm());
+            }
+            if most <= SETTLED * largest {
+                break;
+            }
+        }
+        let mut stops = Stops::default();
+        for contact in contacts.iter().filter(|contact| contact.push > 0.0) {
+            let whole = contact.push * contact.n + contact.drag;
+            let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
+            self.tell_stop(contact, force, &mut stops.forces, ahead);
+            self.tell_stop(contact, impact, &mut stops.impacts, ahead);
+            let kinematic = |(k, _): &(usize, f64)| ahead.inverse_masses[*k] == 0.0;
+            let held: f64 = contact.pair.parts(contact.weights, cloth).filter(kinematic).map(|(_, c)| c.abs()).sum();
+            let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
+            for (k, c) in contact.pair.parts(contact.weights, cloth).filter(kinematic) {
+                let c = c / held;
+                stops.supports.push(Supported { vertex: k as u32, place, force: c * force, impact: c * impact });
+            }
+        }
+        stops
+    }
+
+    /// Relative velocity of a contact that impulses have changed.
+    fn changed(&self, contact: &Anchored, changes: &Changes) -> V3 {
+        let cloth = self.features.vertices();
+        let mut v: V3 = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c * changes.vertices[k]).sum();
+        let [velocity, spin] = changes.frames[contact.obstacle as usize];
+        v += contact.sign * (velocity + spin.cross(&contact.arm));
+        let of = contact.pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v as usize >= cloth);
+        v + of.map(|(&k, &c)| c * changes.vertices[k as usize]).sum::<V3>()
+    }
+
+    /// Puts an impulse on the first feature, and the opposite on the second.
+    fn apply(&self, contact: &Anchored, impulse: &V3, ahead: &Ahead<'_>, changes: &mut Changes) {
+        let cloth = self.features.vertices();
+        for (k, c) in contact.pair.parts(contact.weights, cloth) {
+            changes.vertices[k] += c * support(ahead, k) * impulse;
+        }
+        match &ahead.carriers[contact.obstacle as usize] {
+            Carriers::Absent => {}
+            Carriers::Frame(frame) => {
+                let impulse = contact.sign * impulse;
+                let [v, w] = frame.mobility.change(&impulse, &contact.arm.cross(&impulse));
+                let [velocity, spin] = &mut changes.frames[contact.obstacle as usize];
+                *velocity += v;
+                *spin += w;
+            }
+            Carriers::Points(points) => {
+                let first = self.work.first[contact.obstacle as usize];
+                for (&k, &c) in contact.pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v >= first) {
+                    changes.vertices[k as usize] += c * points[(k - first) as usize].mobility.linear * impulse;
+                }
+            }
+        }
+    }
+
+    /// Adds an impulse on the first feature of a contact to what its obstacle's carriers get.
+    fn tell_stop(&self, contact: &Anchored, impulse: V3, out: &mut Vec<Reaction>, ahead: &Ahead<'_>) {
+        let obstacle = contact.obstacle;
+        if impulse == V3::zeros() {
+            return;
+        }
+        if let Carriers::Frame(_) = ahead.carriers[obstacle as usize] {
+            let linear = contact.sign * impulse;
+            out.push(Reaction { obstacle, carrier: 0, linear, angular: contact.arm.cross(&linear) });
+            return;
+        }
+        let first = self.work.first[obstacle as usize];
+        for (&k, &c) in contact.pair.vertices.iter().zip(&contact.weights).filter(|(k, c)| **k >= first && **c != 0.0) {
+            out.push(Reaction { obstacle, carrier: k - first, linear: c * impulse, angular: V3::zeros() });
+        }
+    }
+}
+
+impl Carrier {
+    /// At the end of the next step, if nothing stops it `[m/s]`.
+    fn next_velocity(&self, h: f64) -> V3 {
+        self.velocity + h * self.acceleration
+    }
+
+    fn next_pose(&self, h: f64) -> Isometry3<f64> {
+        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + h * self.angular_acceleration));
+        let at = self.pose.translation.vector + h * self.next_velocity(h);
+        Isometry3::from_parts(at.into(), turn * self.pose.rotation)
+    }
+}
+
+/// Mobility of a kinematic vertex by its support `[1/kg]`.
+fn support(ahead: &Ahead<'_>, vertex: usize) -> M3 {
+    let found = ahead.supports.binary_search_by_key(&(vertex as u32), |(v, _)| *v);
+    found.map_or(M3::zeros(), |k| ahead.supports[k].1)
+}
+
+/// Where carriers are, and where they go in the next step.
+fn points(carriers: &[Carrier], h: f64) -> [Vec<V3>; 2] {
+    let at = |carrier: &Carrier| carrier.pose.translation.vector;
+    let then = |carrier: &Carrier| at(carrier) + h * carrier.next_velocity(h);
+    [carriers.iter().map(at).collect(), carriers.iter().map(then).collect()]
+}

@@ -1,0 +1,144 @@
+//! Mobility: how a handle's velocity answers to impulses, and what a carrier does besides following its motion.
+
+use nalgebra::{Matrix3, UnitQuaternion, Vector3};
+use serde::{Deserialize, Serialize};
+
+type V3 = Vector3<f64>;
+type M3 = Matrix3<f64>;
+
+/// Effective inverse mass of a handle: change of its velocity and spin by an impulse and a torque impulse at it, in
+/// world axes. The 6x6 matrix is symmetric and positive semidefinite; it is zero for what is scripted or fixed.
+///
+///   Δv = `linear` J + `coupling` τ,   Δω = `coupling`ᵀ J + `angular` τ
+///
+/// Matrices are arrays of rows.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Mobility {
+    /// Velocity by impulse `[1/kg]`.
+    pub linear: [[f64; 3]; 3],
+    /// Velocity by torque impulse, and transposed spin by impulse `[1/(kg m)]`. Zero at a centre of mass.
+    pub coupling: [[f64; 3]; 3],
+    /// Spin by torque impulse `[1/(kg m²)]`. Zero for a Point.
+    pub angular: [[f64; 3]; 3],
+}
+
+impl Mobility {
+    /// Mobility of what no impulse moves.
+    pub const ZERO: Self = Self { linear: [[0.0; 3]; 3], coupling: [[0.0; 3]; 3], angular: [[0.0; 3]; 3] };
+
+    /// Mobility of a point mass, given its inverse mass `[1/kg]`.
+    pub fn point(inverse_mass: f64) -> Self {
+        Self { linear: rows(&M3::from_diagonal_element(inverse_mass)), ..Self::ZERO }
+    }
+
+    /// Mobility of a free rigid body at its centre of mass, given its inverse mass `[1/kg]` and its inverse inertia in
+    /// world axes `[1/(kg m²)]`.
+    pub fn body(inverse_mass: f64, inverse_inertia: [[f64; 3]; 3]) -> Self {
+        Self { angular: inverse_inertia, ..Self::point(inverse_mass) }
+    }
+
+    /// Whether no impulse moves it.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+
+    /// Whether every number is finite.
+    pub fn is_finite(&self) -> bool {
+        [self.linear, self.coupling, self.angular].iter().flatten().flatten().all(|x| x.is_finite())
+    }
+
+    /// Changes of velocity `[m/s]` and spin `[rad/s]` by an impulse `[N s]` and a torque impulse `[N m s]`.
+    pub fn change(&self, impulse: V3, torque: V3) -> [V3; 2] {
+        let [linear, coupling, angular] = [self.linear, self.coupling, self.angular].map(|of| matrix(&of));
+        [linear * impulse + coupling * torque, coupling.transpose() * impulse + angular * torque]
+    }
+
+    /// Mobility of a frame fixed to this one, `arm` away from it in world axes `[m]`.
+    ///
+    /// An impulse J at arm r is J and r x J here; the velocity there is v + ω x r. With R = \[r\]x:
+    /// L' = L + C R + Rᵀ Cᵀ + Rᵀ A R, C' = C + Rᵀ A, A' = A.
+    pub fn at(&self, arm: V3) -> Self {
+        let [l, c, a] = [self.linear, self.coupling, self.angular].map(|of| matrix(&of));
+        let r = arm.cross_matrix();
+        let linear = l + c * r + r.transpose() * c.transpose() + r.transpose() * a * r;
+        Self { linear: rows(&linear), coupling: rows(&(c + r.transpose() * a)), angular: self.angular }
+    }
+
+    /// Mobility of the place `arm` away as a Point, which no torque turns.
+    pub fn point_at(&self, arm: V3) -> Self {
+        Self { linear: self.at(arm).linear, ..Self::ZERO }
+    }
+
+    /// The same in axes turned by `turn`: R W Rᵀ of each part.
+    pub fn turned(&self, turn: &UnitQuaternion<f64>) -> Self {
+        let r = turn.to_rotation_matrix().into_inner();
+        let of = |part: &[[f64; 3]; 3]| rows(&(r * matrix(part) * r.transpose()));
+        Self { linear: of(&self.linear), coupling: of(&self.coupling), angular: of(&self.angular) }
+    }
+}
+
+/// What a follower knows of a carrier besides its motion, so that it can report the impulse of two bodies where it cannot
+/// give way.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Response {
+    /// At the end of the step.
+    pub mobility: Mobility,
+    /// Acceleration by all but this follower `[m/s²]`, as expected for the next step.
+    pub acceleration: [f64; 3],
+    /// Angular acceleration likewise `[rad/s²]`.
+    pub angular_acceleration: [f64; 3],
+    /// Length of the carrier's next step, in which what is reported now acts `[s]`.
+    pub next_step: f64,
+}
+
+impl Response {
+    /// Whether every number is finite, and the next step takes time.
+    pub fn is_sound(&self) -> bool {
+        let numbers = self.acceleration.iter().chain(&self.angular_acceleration);
+        self.mobility.is_finite()
+            && numbers.into_iter().all(|x| x.is_finite())
+            && self.next_step > 0.0
+            && self.next_step.is_finite()
+    }
+}
+
+fn matrix(rows: &[[f64; 3]; 3]) -> M3 {
+    M3::from_fn(|i, k| rows[i][k])
+}
+
+fn rows(of: &M3) -> [[f64; 3]; 3] {
+    [0, 1, 2].map(|i| [0, 1, 2].map(|k| of[(i, k)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dumbbell of 2 kg and 3 kg on a massless rod: an impulse at the first mass moves that by J/2 along the rod and, being
+    /// free to turn, across it too, and leaves the other alone.
+    #[test]
+    fn a_mass_on_a_rod_answers_as_if_it_were_alone() {
+        let (m, l): ([f64; 2], f64) = ([2.0, 3.0], 0.7);
+        let centre = l * m[1] / (m[0] + m[1]);
+        let inertia = m[0] * centre * centre + m[1] * (l - centre).powi(2);
+        // About the rod's own axis x it turns by nothing that these points see.
+        let inverse = [[0.0; 3], [0.0, 1.0 / inertia, 0.0], [0.0, 0.0, 1.0 / inertia]];
+        let body = Mobility::body(1.0 / (m[0] + m[1]), inverse);
+        let first = matrix(&body.at(V3::x() * -centre).linear);
+        let expected = M3::from_diagonal(&V3::new(1.0 / (m[0] + m[1]), 1.0 / m[0], 1.0 / m[0]));
+        assert!((first - expected).norm() < 1e-14, "{first}");
+    }
+
+    /// Moving the frame there and back changes nothing, nor does turning with the body: exact identities, so rounding only.
+    #[test]
+    fn shifts_and_turns_undo_each_other() {
+        let body = Mobility::body(0.5, [[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 4.0]]);
+        let arm = V3::new(0.3, -1.0, 2.0);
+        let turn = UnitQuaternion::from_scaled_axis(V3::new(1.0, 0.2, -0.4));
+        let back = body.at(arm).at(-arm).turned(&turn).turned(&turn.inverse());
+        let parts = |of: &Mobility| [of.linear, of.coupling, of.angular].map(|part| matrix(&part));
+        for (one, other) in parts(&back).into_iter().zip(parts(&body)) {
+            assert!((one - other).norm() < 1e-14 * 10.0, "{one} {other}");
+        }
+    }
+}

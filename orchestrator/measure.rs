@@ -1,0 +1,97 @@
+//! Mobilities of handles, stated by their simulator or measured with the three verbs.
+
+use nalgebra::Vector3;
+use partita_simulator::{HandleId, HandleState, Inputs, Kind, Mobility, Simulator, SimulatorError, Wrench};
+
+/// First impulse to try `[N s]`, and what it has to change velocities by, or spins: so little that nothing else notices, and
+/// so much that rounding does not matter `[m/s]`, `[rad/s]`.
+const IMPULSE: f64 = 1e-3;
+const CHANGES: [f64; 3] = [1e-5, 1e-3, 1e-2];
+
+/// Impulses that are tried, each scaled by what the last one did.
+const TRIALS: usize = 4;
+
+/// Mobilities of `handles` in world axes, as a step of `dt` `[s]` shows them; the simulator is as before.
+///
+/// Frames are measured one by one. Points are measured all at once, with equal impulses on all of them: of points that hang
+/// together it is how they answer together, which is how a body that is stopped by many of them finds them.
+///
+/// # Errors
+/// A step or a retract failed.
+pub(crate) fn mobilities(
+    simulator: &mut dyn Simulator,
+    handles: &[HandleId],
+    dt: f64,
+) -> Result<Vec<Mobility>, SimulatorError> {
+    let stated: Vec<Option<Mobility>> = handles.iter().map(|&handle| simulator.mobility(handle)).collect();
+    let unknown = |kind: Kind| -> Vec<HandleId> {
+        let of_kind = |handle: &HandleId| simulator.handles().kind(*handle) == Ok(kind);
+        handles
+            .iter()
+            .zip(&stated)
+            .filter(|(handle, stated)| stated.is_none() && of_kind(handle))
+            .map(|(h, _)| *h)
+            .collect()
+    };
+    let (points, frames) = (unknown(Kind::Point), unknown(Kind::Frame));
+    let mut measured = Vec::new();
+    if !points.is_empty() {
+        measured.extend(together(simulator, &points, dt, 3)?);
+    }
+    for frame in frames {
+        measured.extend(together(simulator, &[frame], dt, 6)?);
+    }
+    let of = |(handle, stated): (&HandleId, Option<Mobility>)| {
+        let found = || measured.iter().find(|(of, _)| of == handle).map(|(_, mobility)| *mobility);
+        stated.or_else(found).unwrap_or(Mobility::ZERO)
+    };
+    Ok(handles.iter().zip(stated).map(of).collect())
+}
+
+/// Answers of handles to equal impulses on all of them, along as many axes: three of force, then three of torque.
+fn together(
+    simulator: &mut dyn Simulator,
+    handles: &[HandleId],
+    dt: f64,
+    axes: usize,
+) -> Result<Vec<(HandleId, Mobility)>, SimulatorError> {
+    let start = simulator.snapshot(None);
+    let mut states = |inputs: &Inputs| -> Result<Vec<HandleState>, SimulatorError> {
+        let stepped = simulator.step(dt, inputs);
+        let mut states = vec![HandleState::default(); handles.len()];
+        let read = stepped.and_then(|_| simulator.read(handles, &mut states));
+        simulator.retract(&start)?;
+        read.map(|()| states)
+    };
+    let free = states(Inputs::NONE)?;
+    let mut found: Vec<_> = handles.iter().map(|&handle| (handle, Mobility::ZERO)).collect();
+    for axis in 0..axes {
+        let mut size = IMPULSE;
+        for _ in 0..TRIALS {
+            let unit = |first: usize| [0, 1, 2].map(|k| if first + k == axis { size } else { 0.0 });
+            let wrench = Wrench { linear: unit(0), angular: unit(3) };
+            let impulses = handles.iter().map(|&handle| (handle, wrench)).collect();
+            let pushed = states(&Inputs { impulses, ..Inputs::default() })?;
+            let mut largest = 0.0_f64;
+            for ((_, mobility), (pushed, free)) in found.iter_mut().zip(pushed.iter().zip(&free)) {
+                let change = |a: [f64; 3], b: [f64; 3]| Vector3::from(a) - Vector3::from(b);
+                let [v, w] = [change(pushed.velocity, free.velocity), change(pushed.spin, free.spin)];
+                largest = largest.max(v.norm()).max(w.norm());
+                for k in 0..3 {
+                    if axis < 3 {
+                        mobility.linear[k][axis] = v[k] / size;
+                    } else {
+                        mobility.coupling[k][axis - 3] = v[k] / size;
+                        mobility.angular[k][axis - 3] = w[k] / size;
+                    }
+                }
+            }
+            let [low, aim, high] = CHANGES;
+            if largest == 0.0 || (low..=high).contains(&largest) {
+                break;
+            }
+            size *= aim / largest;
+        }
+    }
+    Ok(found)
+}

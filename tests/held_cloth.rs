@@ -1,0 +1,178 @@
+//! Bodies that come to where cloth is held: the impulse on them is that of two bodies, whatever holds the cloth.
+
+#![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
+
+use std::f64::consts::FRAC_PI_2;
+
+use nalgebra::Vector3;
+use partita::{prelude::*, simulator::Simulator};
+use partita_mesh::{Mesh, Side};
+
+type V3 = Vector3<f64>;
+
+const G: f64 = 9.81;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Method {
+    Implicit,
+    Ibds,
+    Avi,
+}
+use Method::*;
+
+const METHODS: [Method; 3] = [Implicit, Ibds, Avi];
+
+/// A level square of 0.4 m about the y axis, of so many cells along each side.
+fn sheet(cells: u32) -> Mesh {
+    let mesh = Mesh::grid([cells; 2], [0.4; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+    mesh.at([-0.2, 0.0, -0.2]).unwrap()
+}
+
+/// The vertex of a sheet nearest to a place.
+fn nearest(mesh: &Mesh, x: f64, z: f64) -> u32 {
+    let far = |k: &u32| (mesh.positions()[*k as usize][0] - x).hypot(mesh.positions()[*k as usize][2] - z);
+    (0..mesh.vertices().len() as u32).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
+}
+
+/// Cloth with pins, by itself.
+fn cloth(method: Method, mesh: Mesh, gravity: bool, pins: &[u32]) -> Box<dyn Simulator> {
+    let g = [0.0, if gravity { -G } else { 0.0 }, 0.0];
+    match method {
+        Implicit => {
+            let mut cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap().gravity(g);
+            cloth.pin(pins).unwrap();
+            Box::new(cloth)
+        }
+        Avi => {
+            let mut cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap().gravity(g);
+            cloth.pin(pins).unwrap();
+            Box::new(cloth)
+        }
+        Ibds => {
+            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().gravity(g);
+            cloth.pin(pins).unwrap();
+            Box::new(cloth)
+        }
+    }
+}
+
+fn scene(rate: f64, scheme: &Scheme, gravity: bool, body: Body, cloth: Box<dyn Simulator>) -> (Run, HandleId) {
+    let mut rigid = RigidBodies::new("rigid").gravity([0.0, if gravity { -G } else { 0.0 }, 0.0]);
+    let handle = rigid.add("body", body).unwrap();
+    let mut scene = Scene::new(Rate::hz(rate));
+    scene.scheme(scheme.clone());
+    scene.contact("cloth", "rigid");
+    scene.add(rigid).add_boxed(cloth);
+    (scene.build().unwrap(), handle)
+}
+
+fn schemes() -> [Scheme; 2] {
+    [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()]
+}
+
+/// A ball that falls on or beside a pin of a sheet without gravity never gets faster than it came, 2 % for what the cloth gives
+/// back: the impulse on it goes continuously from free to held cloth, 1e-9 m beside the pin and a cell away from it.
+#[test]
+fn nothing_is_thrown_by_a_pin() {
+    for method in METHODS {
+        for scheme in schemes() {
+            for (rate, beside) in
+                [(60.0, 1e-9), (120.0, 1e-3), (240.0, 1e-2), (60.0, 0.0), (120.0, 1e-5), (240.0, 3e-2)]
+            {
+                let mesh = sheet(10);
+                let pin = nearest(&mesh, 0.0, 0.0);
+                let cloth = cloth(method, mesh, false, &[pin]);
+                let ball = Body::dynamic(Shape::ball(0.05)).mass(0.1);
+                let ball = ball.at([beside, 0.0875, 0.3 * beside]).velocity([0.0, -2.0, 0.0]);
+                let (mut run, ball) = scene(rate, &scheme, false, ball, cloth);
+                let mut fastest = 0.0_f64;
+                run.each_window(0.3, |run| -> partita::Result<()> {
+                    fastest = fastest.max(V3::from(run.state(ball)?.velocity).norm());
+                    Ok(())
+                })
+                .unwrap();
+                assert!(fastest <= 2.0 * 1.02, "{method:?}, {scheme:?}, {rate} Hz, {beside} m: {fastest} m/s");
+            }
+        }
+    }
+}
+
+/// A sheet whose vertices are all pinned is a wall: it stops what comes, from either side and however heavy, within the window
+/// in which that would touch, and gives nothing back. The impulse is m v.
+#[test]
+fn cloth_that_is_pinned_everywhere_is_a_wall() {
+    for method in METHODS {
+        for scheme in schemes() {
+            for (mass, rate, side) in [(0.05, 60.0, 1.0), (0.5, 120.0, -1.0), (5.0, 240.0, 1.0), (50.0, 60.0, -1.0)] {
+                let mesh = sheet(8);
+                let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
+                let cloth = cloth(method, mesh, false, &all);
+                let ball = Body::dynamic(Shape::ball(0.05)).mass(mass);
+                let ball = ball.at([0.013, 0.14 * side, 0.007]).velocity([0.0, -2.0 * side, 0.0]);
+                let (mut run, ball) = scene(rate, &scheme, false, ball, cloth);
+                run.for_seconds(0.4).unwrap();
+                let (state, got) = (run.state(ball).unwrap(), run.ledgers()[0].got.linear[1]);
+                let what = format!("{method:?}, {scheme:?}, {mass} kg, {rate} Hz: {state:?}");
+                // Half the cloth's thickness of 1 mm away from it, to a tenth of that.
+                assert!((state.position[1] * side - 0.0505).abs() < 1e-4, "{what}");
+                assert!(V3::from(state.velocity).norm() < 1e-3, "{what}");
+                assert!((got * side / (2.0 * mass) - 1.0).abs() < 1e-3, "{what}: {got} N s");
+            }
+        }
+    }
+}
+
+/// What lies on a sheet that is pinned everywhere stays there, and is carried: m g on the mean of a second.
+#[test]
+fn a_body_rests_on_cloth_that_is_pinned_everywhere() {
+    for method in METHODS {
+        for scheme in schemes() {
+            for (shape, half, mass, rate) in [
+                (Shape::ball(0.05), 0.05, 0.5, 60.0),
+                (Shape::cuboid([0.1, 0.06, 0.1]), 0.03, 50.0, 120.0),
+                (Shape::capsule_x(0.05, 0.02), 0.02, 0.05, 240.0),
+            ] {
+                let mesh = sheet(8);
+                let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
+                let cloth = cloth(method, mesh, true, &all);
+                let body = Body::dynamic(shape).mass(mass).at([0.01, half + 0.01, 0.005]);
+                let (mut run, body) = scene(rate, &scheme, true, body, cloth);
+                run.for_seconds(1.0).unwrap();
+                let before = run.ledgers()[0].got.linear[1];
+                run.for_seconds(1.0).unwrap();
+                let (state, carried) = (run.state(body).unwrap(), run.ledgers()[0].got.linear[1] - before);
+                let what = format!("{method:?}, {scheme:?}, {mass} kg, {rate} Hz: {state:?}");
+                assert!((state.position[1] - half - 0.5e-3).abs() < 2e-4, "{what}");
+                assert!((carried / (mass * G) - 1.0).abs() < 0.01, "{what}: {carried} N for {}", mass * G);
+            }
+        }
+    }
+}
+
+/// The README's towel, attached to a bar, with a ball that comes at the rail.
+#[test]
+fn a_ball_at_the_rail_of_a_towel_is_stopped() {
+    for scheme in schemes() {
+        for rate in [60.0, 120.0, 240.0] {
+            let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
+            let bar = rigid.add("bar", Body::fixed(Shape::capsule_x(0.7, 0.01)).at([0.0, 1.5, 0.0])).unwrap();
+            let ball = Body::dynamic(Shape::ball(0.05)).mass(0.1);
+            let ball = rigid.add("ball", ball.at([0.0, 1.47, 0.5]).velocity([0.0, 0.0, -8.0])).unwrap();
+            let mesh = Mesh::grid([20, 20], [0.6, 0.6]).unwrap().at([-0.3, 1.48, 0.0]).unwrap();
+            let top = mesh.edge(Side::Top).unwrap();
+            let towel = ImplicitCloth::new("towel", mesh, Fabric::cotton()).unwrap();
+            let mut scene = Scene::new(Rate::hz(rate));
+            scene.scheme(scheme.clone());
+            scene.attach(towel.vertices(&top), bar);
+            scene.contact("towel", "rigid");
+            scene.add(rigid).add(towel);
+            let mut run = scene.build().unwrap();
+            run.each_window(0.3, |run| -> partita::Result<()> {
+                let speed = V3::from(run.state(ball)?.velocity).norm();
+                assert!(speed <= 8.0 * 1.02, "{scheme:?}, {rate} Hz: {speed} m/s at {} s", run.time());
+                Ok(())
+            })
+            .unwrap();
+        }
+    }
+}
