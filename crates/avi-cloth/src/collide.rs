@@ -86,7 +86,7 @@ impl AviCloth {
         }
         let reaction = |given: Given| given.reaction(&self.guides, obstacles, motions, interval);
         reactions.extend(given.drain(..).filter_map(reaction));
-        reactions.extend(obstacles.reactions(contacts));
+        reactions.extend(obstacles.reactions(contacts, motions));
         counts.handled += meetings.handled();
         counts.missed += found.impacts;
         note_contact(&found, report);

@@ -3,10 +3,12 @@
 
 mod holds;
 mod obstacles;
+mod rotation;
 mod stops;
 mod vertices;
 
 pub use holds::{Held, Holds, Support, may_hold};
 pub use obstacles::{Obstacles, not_apart, note_contact, pose};
+pub use rotation::{Islands, Moment};
 pub use stops::Ended;
 pub use vertices::{Vertices, begin_with, check_finite, not_started};

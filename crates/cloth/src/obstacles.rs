@@ -3,7 +3,10 @@
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use partita_contact::{ContactError, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
-use partita_simulator::{Carrier, Guide, HandleState, Motion, Reaction, SimulatorError, StepReport, Surface, Wrench};
+use partita_simulator::{
+    Carrier, Guide, HandleState, Motion, Primitive, PrimitiveShape, Reaction, SimulatorError, StepReport, Surface,
+    Wrench,
+};
 
 type V3 = Vector3<f64>;
 
@@ -11,6 +14,8 @@ type V3 = Vector3<f64>;
 #[derive(Default)]
 pub struct Obstacles {
     guides: Vec<usize>,
+    /// Of each, its frame in the axes of the carrying Frame: that of a primitive, else the same.
+    frames: Vec<Isometry3<f64>>,
     /// Of each, at the begin and end of a part of a step; empty for what does not deform.
     points: Vec<[Vec<V3>; 2]>,
 }
@@ -18,9 +23,16 @@ pub struct Obstacles {
 impl Obstacles {
     /// Of guides, and what contact knows of them.
     pub fn new(guides: &[Guide]) -> (Self, Vec<Obstacle>) {
-        let of = |(number, guide): (usize, &Guide)| Some((number, obstacle(guide)?));
-        let (guides, obstacles): (Vec<usize>, Vec<Obstacle>) = guides.iter().enumerate().filter_map(of).unzip();
-        (Self { points: vec![Default::default(); guides.len()], guides }, obstacles)
+        let (mut own, mut obstacles) = (Self::default(), vec![]);
+        for (number, guide) in guides.iter().enumerate() {
+            if let Some((obstacle, frame)) = obstacle(guide) {
+                own.guides.push(number);
+                own.frames.push(frame);
+                own.points.push(Default::default());
+                obstacles.push(obstacle);
+            }
+        }
+        (own, obstacles)
     }
 
     /// The guide that an obstacle is.
@@ -45,14 +57,17 @@ impl Obstacles {
 
     /// How each goes in a part of a step.
     pub fn paths<'a>(&'a self, motions: &[Option<Motion>]) -> Vec<Path<'a>> {
-        let of = |(points, &number): (&'a [Vec<V3>; 2], &usize)| match (motions.get(number), points) {
+        let of = |(points, (&number, frame)): (&'a [Vec<V3>; 2], (&usize, &Isometry3<f64>))| match (
+            motions.get(number),
+            points,
+        ) {
             (None | Some(None), _) => Path::Absent,
             (Some(Some(motion)), [begin, _]) if begin.is_empty() => {
-                Path::Frame { begin: pose_of(&motion.begin[0]), end: pose_of(&motion.end[0]) }
+                Path::Frame { begin: pose_of(&motion.begin[0]) * frame, end: pose_of(&motion.end[0]) * frame }
             }
             (Some(Some(_)), [begin, end]) => Path::Points { begin, end },
         };
-        self.points.iter().zip(&self.guides).map(of).collect()
+        self.points.iter().zip(self.guides.iter().zip(&self.frames)).map(of).collect()
     }
 
     /// What a contact, with an impulse `[N s]`, gave to the obstacle that it is with, of cloth that began at these places `[m]`.
@@ -84,26 +99,63 @@ impl Obstacles {
         }
     }
 
-    /// What the last [`Contacts::resolve`] gave to them.
-    pub fn reactions<'a>(&'a self, contacts: &'a Contacts) -> impl Iterator<Item = Reaction> + 'a {
-        contacts.reactions().iter().map(|reaction| Reaction {
-            guide: self.guide(reaction.obstacle) as u32,
-            carrier: reaction.carrier,
-            impulse: Wrench { linear: reaction.linear.into(), angular: reaction.angular.into() },
+    /// Frame of an obstacle in the axes of the Frame that carries it.
+    pub(crate) fn frame(&self, obstacle: u32) -> &Isometry3<f64> {
+        &self.frames[obstacle as usize]
+    }
+
+    /// What the last [`Contacts::resolve`] gave to them in a part of a step with such motions.
+    pub fn reactions<'a>(
+        &'a self,
+        contacts: &'a Contacts,
+        motions: &'a [Option<Motion>],
+    ) -> impl Iterator<Item = Reaction> + 'a {
+        contacts.reactions().iter().map(|reaction| {
+            let guide = self.guide(reaction.obstacle);
+            // About the carrier, which is where a primitive's own frame need not be.
+            let arm = match motions.get(guide) {
+                Some(Some(motion)) if motion.begin.len() == 1 => {
+                    pose_of(&motion.begin[0]).rotation * self.frame(reaction.obstacle).translation.vector
+                }
+                _ => V3::zeros(),
+            };
+            let angular = reaction.angular + arm.cross(&reaction.linear);
+            let impulse = Wrench { linear: reaction.linear.into(), angular: angular.into() };
+            Reaction { guide: guide as u32, carrier: reaction.carrier, impulse }
         })
     }
 }
 
-/// The obstacle that a guide is, if it is one.
-fn obstacle(guide: &Guide) -> Option<Obstacle> {
+/// The obstacle that a guide is, if it is one, and its frame in the axes of the carrying Frame.
+fn obstacle(guide: &Guide) -> Option<(Obstacle, Isometry3<f64>)> {
     let Guide::Obstacle { surface, friction, restitution, thickness, except } = guide else { return None };
-    let Surface { vertices, triangles, lines, .. } = surface.as_ref().clone();
-    let shape = Shape::Mesh { vertices, triangles, lines };
+    let (shape, frame) = surface.primitive.as_ref().map_or_else(|| mesh(surface), exact);
+    let is_mesh = matches!(shape, Shape::Mesh { .. });
     let obstacle = Obstacle::new(shape).friction(*friction).restitution(*restitution).thickness(*thickness);
     let obstacle = obstacle.except(except.iter().map(|handle| handle.index).collect());
     // A closed surface has an inside, an open one only sides.
-    let closed = Mesh::new(&surface.vertices, &surface.triangles).is_ok_and(|mesh| mesh.is_closed());
-    Some(if surface.two_sided || closed { obstacle } else { obstacle.one_sided() })
+    let closed = || Mesh::new(&surface.vertices, &surface.triangles).is_ok_and(|mesh| mesh.is_closed());
+    let obstacle = if is_mesh && !surface.two_sided && !closed() { obstacle.one_sided() } else { obstacle };
+    Some((obstacle, frame))
+}
+
+fn mesh(surface: &Surface) -> (Shape, Isometry3<f64>) {
+    let Surface { vertices, triangles, lines, .. } = surface.clone();
+    (Shape::Mesh { vertices, triangles, lines }, Isometry3::identity())
+}
+
+/// A primitive as it is, with its frame; a capsule of contact lies along x.
+fn exact(primitive: &Primitive) -> (Shape, Isometry3<f64>) {
+    let frame = pose(primitive.position, primitive.orientation);
+    match primitive.shape {
+        PrimitiveShape::HalfSpace => (Shape::HalfSpace, frame),
+        PrimitiveShape::Ball { radius } => (Shape::Ball { radius }, frame),
+        PrimitiveShape::Capsule { half_length, radius } => {
+            let lies = UnitQuaternion::from_axis_angle(&V3::z_axis(), std::f64::consts::FRAC_PI_2);
+            (Shape::Capsule { half_length, radius }, frame * lies)
+        }
+        PrimitiveShape::Cuboid { half_extents } => (Shape::Cuboid { half_extents }, frame),
+    }
 }
 
 fn pose_of(state: &HandleState) -> Isometry3<f64> {

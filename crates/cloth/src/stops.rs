@@ -1,6 +1,6 @@
 //! Impulses on carriers that come to where the cloth cannot give way ([`Contacts::stops`]).
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Isometry3, Matrix3, Vector3};
 use partita_contact::{Ahead, Carrier, Carriers, Contacts, Mobility, State};
 use partita_simulator::{Guide, HandleState, Inputs, Motion, Reaction, Response, Wrench};
 
@@ -45,7 +45,9 @@ impl Obstacles {
             .map(|obstacle| {
                 let guide = self.guide(obstacle);
                 match cloth.inputs.motions.get(guide) {
-                    Some(Some(motion)) => carriers_of(&cloth.guides[guide], motion, response(guide)),
+                    Some(Some(motion)) => {
+                        carriers_of(&cloth.guides[guide], motion, response(guide), self.frame(obstacle))
+                    }
                     _ => Carriers::Absent,
                 }
             })
@@ -66,10 +68,18 @@ impl Obstacles {
         };
         // Numbers that contact refuses of the next step are refused in that step, if it comes to them.
         let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return };
-        let told = |of: &partita_contact::Reaction| Reaction {
-            guide: self.guide(of.obstacle) as u32,
-            carrier: of.carrier,
-            impulse: Wrench { linear: of.linear.into(), angular: of.angular.into() },
+        let told = |of: &partita_contact::Reaction| {
+            let guide = self.guide(of.obstacle);
+            // About the carrier, where it ends this step.
+            let arm = match (&carriers[of.obstacle as usize], &cloth.inputs.motions[guide]) {
+                (Carriers::Frame(frame), Some(motion)) => {
+                    frame.pose.translation.vector - V3::from(motion.end[0].position)
+                }
+                _ => V3::zeros(),
+            };
+            let angular = of.angular + arm.cross(&of.linear);
+            let impulse = Wrench { linear: of.linear.into(), angular: angular.into() };
+            Reaction { guide: guide as u32, carrier: of.carrier, impulse }
         };
         reactions.extend(stops.forces.iter().map(told));
         impacts.extend(stops.impacts.iter().map(told));
@@ -82,26 +92,34 @@ impl Obstacles {
     }
 }
 
-fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>) -> Carriers {
+/// Carriers of an obstacle at the end of a motion; of a Frame, the obstacle's own `frame` in it.
+fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, frame: &Isometry3<f64>) -> Carriers {
     let Guide::Obstacle { surface, .. } = guide else { return Carriers::Absent };
-    let carrier = |(k, state): (usize, &HandleState)| {
+    let carrier = |(k, state): (usize, &HandleState), frame: &Isometry3<f64>| {
         let response = responses.map_or_else(Response::default, |responses| responses[k]);
+        let carrying = pose(state.position, state.orientation);
+        let arm = carrying.rotation * frame.translation.vector;
+        let mobility = response.mobility.at(arm);
+        let (spin, angular_acceleration) = (V3::from(state.spin), V3::from(response.angular_acceleration));
         Carrier {
-            pose: pose(state.position, state.orientation),
-            velocity: state.velocity.into(),
-            spin: state.spin.into(),
+            pose: carrying * frame,
+            velocity: V3::from(state.velocity) + spin.cross(&arm),
+            spin,
             mobility: Mobility {
-                linear: matrix(&response.mobility.linear),
-                coupling: matrix(&response.mobility.coupling),
-                angular: matrix(&response.mobility.angular),
+                linear: matrix(&mobility.linear),
+                coupling: matrix(&mobility.coupling),
+                angular: matrix(&mobility.angular),
             },
-            acceleration: response.acceleration.into(),
-            angular_acceleration: response.angular_acceleration.into(),
+            acceleration: V3::from(response.acceleration) + angular_acceleration.cross(&arm),
+            angular_acceleration,
         }
     };
     match surface.carrier {
-        partita_simulator::Carrier::Frame(_) => Carriers::Frame(carrier((0, &motion.end[0]))),
-        partita_simulator::Carrier::Points(_) => Carriers::Points(motion.end.iter().enumerate().map(carrier).collect()),
+        partita_simulator::Carrier::Frame(_) => Carriers::Frame(carrier((0, &motion.end[0]), frame)),
+        partita_simulator::Carrier::Points(_) => {
+            let of = |numbered| carrier(numbered, &Isometry3::identity());
+            Carriers::Points(motion.end.iter().enumerate().map(of).collect())
+        }
     }
 }
 

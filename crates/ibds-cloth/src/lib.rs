@@ -129,7 +129,12 @@ impl IbdsCloth {
                 vec![Arc::new(surface)]
             },
             guides: vec![],
-            work: Work { solvers: Solvers::new(&net, |_| false), links: Links::new(&net), ..Work::default() },
+            work: Work {
+                solvers: Solvers::new(&net, |_| false),
+                links: Links::new(&net),
+                islands: net.islands(),
+                ..Work::default()
+            },
             net,
             state,
             identity: OnceLock::new(),

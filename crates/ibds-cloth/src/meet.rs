@@ -92,7 +92,7 @@ impl IbdsCloth {
                 given[k] += impulse;
             }
         }
-        reactions.extend(obstacles.reactions(contacts));
+        reactions.extend(obstacles.reactions(contacts, motions));
         note_contact(&found, report);
         Ok(contacts.impulses().iter().any(|impulse| *impulse != V3::zeros()))
     }

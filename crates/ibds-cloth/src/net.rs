@@ -1,6 +1,7 @@
 //! Particles, and links that keep the distance between two of them.
 
 use nalgebra::Vector3;
+use partita_cloth::Islands;
 use partita_mesh::Mesh;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,16 @@ pub struct Net {
 }
 
 impl Net {
+    /// What hangs together by links, springs, struts and triangles.
+    pub(crate) fn islands(&self) -> Islands {
+        let links = self.links.iter().map(|link| link.particles);
+        let springs = self.springs.iter().map(|spring| spring.particles);
+        let struts = self.struts.iter().map(|strut| strut.particles);
+        let sides = self.triangles.iter().flat_map(|&[a, b, c]| [[a, b], [b, c]]);
+        let pairs = links.chain(springs).chain(struts).chain(sides);
+        Islands::new(partita_mesh::islands(self.positions.len(), pairs))
+    }
+
     /// Particles at these places `[m]`, with these masses `[kg]`, without links.
     ///
     /// # Errors

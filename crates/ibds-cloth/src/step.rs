@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles, Support};
+use partita_cloth::{Held, Islands, Moment, Obstacles, Support};
 use partita_contact::{Contacts, Pushes};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -47,6 +47,10 @@ pub(crate) struct Work {
     pub begin: Vec<V3>,
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
+    /// Velocities at the start of a part `[m/s]`, and impulses of forces over it `[N s]`.
+    pub start_velocities: Vec<V3>,
+    pub impulses: Vec<V3>,
+    pub islands: Islands,
     /// Impulses on what is held, times the part, and without.
     pub taken: Vec<V3>,
     pub given: Vec<V3>,
@@ -120,7 +124,8 @@ impl IbdsCloth {
         let has_stepped = self.work.counts.newton_steps > before;
         self.keep_pulls(h, worst <= 1.0 && !has_stepped);
         self.advance(h);
-        if self.keep_apart(h, motions, report)? {
+        let has_touched = self.keep_apart(h, motions, report)?;
+        if has_touched {
             self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
             self.prepare_links();
             worst = self.worst_length(h, |system, link| system.can_move(link));
@@ -131,6 +136,9 @@ impl IbdsCloth {
             self.note_lengths(h, worst, report);
         }
         self.correct_rates(h, is_last, report);
+        if !has_touched {
+            self.keep_angular_momentum();
+        }
         let has_stepped = self.work.counts.newton_steps > before;
         let newton = &mut self.work.next.newton;
         *newton = match *newton {
@@ -198,7 +206,19 @@ impl IbdsCloth {
 
     /// Where particles would be without links (\[BDB09\] equation 2).
     fn predict(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, held, places, predicted, taken, given, .. } = &mut self.work;
+        let Work {
+            next,
+            forces,
+            inverse_masses,
+            held,
+            places,
+            predicted,
+            start_velocities,
+            impulses,
+            taken,
+            given,
+            ..
+        } = &mut self.work;
         let share = match self.parameters.integrator {
             Integrator::SymplecticEuler => 1.0,
             Integrator::Parabola => 0.5,
@@ -209,6 +229,9 @@ impl IbdsCloth {
         predicted.extend(bodies.map(|((x, v), (f, w))| x + h * v + share * h * h * *w * f));
         held.iter().for_each(|held| predicted[held.vertex] = held.position);
         places.clone_from(predicted);
+        start_velocities.clone_from(&next.velocities);
+        impulses.clear();
+        impulses.extend(forces.iter().map(|f| h * f));
         for sum in [taken, given] {
             sum.clear();
             sum.resize(places.len(), V3::zeros());
@@ -382,6 +405,35 @@ impl IbdsCloth {
             report.outcome.note(tolerance * worst, tolerance, "m/s");
         }
         self.work.counts.join(&ended.counts);
+    }
+
+    /// Puts back the angular momentum that velocities from positions lose, of what nothing carries and, in this part, nothing
+    /// touches: impulses of links are along where these end, and act on particles where they start.
+    fn keep_angular_momentum(&mut self) {
+        let Work { next, begin, start_velocities, impulses, predicted, held, islands, pushes, rates, .. } =
+            &mut self.work;
+        let touches = |touch: partita_contact::Touch| touch.impulse != V3::zeros();
+        if pushes.touches().chain(rates.touches()).any(touches) || !islands.start(held.iter().map(|held| held.vertex)) {
+            return;
+        }
+        let masses = &self.net.masses;
+        let mut gained = 0.0;
+        for (k, &m) in masses.iter().enumerate() {
+            let place = match self.parameters.integrator {
+                Integrator::SymplecticEuler => begin[k],
+                Integrator::Parabola => 0.5 * (begin[k] + predicted[k]),
+            };
+            islands.add(k, &place, impulses[k]);
+            gained += 0.5 * m * (next.velocities[k].norm_squared() - start_velocities[k].norm_squared());
+            // Impulses over a part are forces along the way that it went with the mean of its velocities.
+            gained -= 0.5 * impulses[k].dot(&(next.velocities[k] + start_velocities[k]));
+        }
+        islands.solve(
+            masses,
+            Moment { x: begin, v: start_velocities },
+            Moment { x: &next.positions, v: &next.velocities },
+        );
+        islands.put_back(masses, &next.positions, &mut next.velocities, gained);
     }
 
     /// What it took to hold particles: their change of momentum, less what forces and links gave them.

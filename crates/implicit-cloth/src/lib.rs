@@ -67,7 +67,7 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Obstacles, Vertices, begin_with};
+use partita_cloth::{Holds, Islands, Obstacles, Vertices, begin_with};
 use partita_contact::{Contacts, Features};
 use partita_elastic::Cut;
 pub use partita_elastic::{Element, Fabric, Membrane};
@@ -160,6 +160,10 @@ impl ImplicitCloth {
             obstacles: Obstacles::default(),
             reactions: vec![],
             impacts: vec![],
+            islands: Islands::new(partita_mesh::islands(
+                mesh.vertices().len(),
+                mesh.edges().iter().map(|edge| edge.vertices),
+            )),
         };
         Ok(Self {
             name: name.into(),

@@ -6,12 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Fabric, ImplicitCloth};
 
-/// How velocities and positions advance.
+/// Integration of velocities and positions over a step.
+///
+/// Angular momentum that a free sheet of cotton, 0.4 m, at 6 rad/s has after one second (`tests/rotation.rs`) [-]:
+///
+/// | integrator | in its plane, 60 Hz | 240 Hz | about an axis in its plane, 60 Hz | 240 Hz |
+/// |---|---|---|---|---|
+/// | `Linearised` | 0.99 | 1.00 | 0.97 | 1.00 |
+/// | `BackwardEuler` | 0.95 | 0.98 | 0.97 | 0.99 |
+/// | `Bdf2`, `Midpoint` | 1.00 | 1.00 | 1.00 | 1.00 |
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub enum Integrator {
     /// Backward Euler with one linear solve: forces at the end of the step in first order around its begin (\[BW98\]
     /// section 3). First order; damps what is faster than the step. A step that would end with more energy than if nothing
-    /// moved is taken again with up to four of Newton's steps. For pictures and long steps.
+    /// moved is taken again with up to four of Newton's steps. Cloth that nothing carries gets the angular momentum back that
+    /// the linear solve takes from it, as far as its energy allows. For pictures and long steps.
     #[default]
     Linearised,
     /// Backward Euler with the forces at the end of the step (Newton, line search), where stiff cloth must not gain energy.

@@ -1,7 +1,7 @@
 //! One step from top to bottom, and its stages.
 
 use nalgebra::Vector3;
-use partita_cloth::{Ended, Held, Obstacles, Support, Vertices, not_apart, note_contact};
+use partita_cloth::{Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact};
 use partita_contact::{Contacts, Near, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -48,6 +48,7 @@ pub(crate) struct Work {
     /// What is near at the begin of a part, and as contacts.
     pub near: Vec<Near>,
     pub links: Vec<Link>,
+    pub islands: Islands,
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
     pub squeezes: Vec<(Option<Push>, bool)>,
@@ -135,6 +136,7 @@ impl ImplicitCloth {
         clock.lap("find contacts");
         self.integrate(dt, &mut clock, report);
         self.hold(dt);
+        self.keep_angular_momentum(dt);
         self.remember_links();
         self.book_links(dt, motions);
         clock.lap("integrate");
@@ -283,6 +285,28 @@ impl ImplicitCloth {
         next.external += Wrench { linear: linear.into(), angular: angular.into() };
     }
 
+    /// Puts back the angular momentum that one linear solve takes from cloth that nothing carries.
+    fn keep_angular_momentum(&mut self, dt: f64) {
+        let Work { memory, next, constraints, links, islands, .. } = &mut self.work;
+        let carried = constraints.iter().enumerate().filter(|(_, c)| **c != Constraint::Free).map(|(k, _)| k);
+        if self.parameters.integrator != Integrator::Linearised || !islands.start(carried) {
+            return;
+        }
+        let (masses, x) = (&self.sheet.masses, &next.positions);
+        let mut gained = self.sheet.energy(&memory.x) - self.sheet.energy(x);
+        for (k, &m) in masses.iter().enumerate() {
+            islands.add(k, &x[k], memory.acted[k]);
+            gained += 0.5 * m * (memory.v[k].norm_squared() - next.velocities[k].norm_squared());
+            gained -= memory.acted[k].dot(&(memory.x[k] - x[k])) / dt;
+        }
+        for link in links.iter() {
+            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &x[k], dt * c * link.force));
+        }
+        let to = Moment { x: &memory.x, v: &memory.v };
+        islands.solve(masses, Moment { x, v: &next.velocities }, to);
+        islands.put_back(masses, &memory.x, &mut memory.v, gained);
+    }
+
     /// How hard contacts pushed, for the next part.
     fn remember_links(&mut self) {
         let Work { next, links, .. } = &mut self.work;
@@ -316,7 +340,7 @@ impl ImplicitCloth {
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             memory.v[k] += inverse_masses[k] * impulse;
         }
-        reactions.extend(obstacles.reactions(contacts));
+        reactions.extend(obstacles.reactions(contacts, motions));
         // What contacts took from pins and what is attached goes to who holds these.
         for &Held { vertex, position, guide, .. } in &*held {
             let taken = contacts.impulses()[vertex];
