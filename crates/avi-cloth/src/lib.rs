@@ -481,6 +481,8 @@ impl Simulator for AviCloth {
             (self.guides, self.work.contacts) = before;
             return Err(error);
         }
+        let obstacles = self.guides.iter().filter(|guide| matches!(guide, Guide::Obstacle { .. })).count();
+        self.state.contact = partita_contact::State::unseen(obstacles);
         self.identity = OnceLock::new();
         Ok(())
     }

@@ -7,7 +7,7 @@
 use nalgebra::{Isometry3, Point3, Vector3};
 use parry3d_f64::{
     math::Vector,
-    query::PointQuery,
+    query::{PointQuery, PointQueryWithLocation},
     shape::{TriMesh, TriMeshFlags},
 };
 
@@ -26,15 +26,42 @@ pub(crate) fn solid(vertices: &[V3], triangles: &[[u32; 3]]) -> Option<TriMesh> 
     closed.then(|| TriMesh::with_flags(points(), triangles.to_vec(), TriMeshFlags::ORIENTED).ok())?
 }
 
+/// Distance from a surface at which rounding of coordinates hides the side `[m]`.
+fn hidden(x: &V3) -> f64 {
+    1e-9 * (1.0 + x.amax())
+}
+
 impl Core {
-    /// Of a point inside, in the frame's axes, the nearest place of the surface.
-    fn way_out(&self, shape: &Shape, x: &V3) -> Option<V3> {
-        if *shape == Shape::HalfSpace {
+    /// Whether a point, in the frame's axes, is inside.
+    fn contains(&self, shape: &Shape, x: &V3) -> bool {
+        match shape {
             // On the plane or nearer than rounding lets a pair be told from one that touches.
-            return (x.y <= 1e-9 * (1.0 + x.amax())).then(|| V3::new(x.x, 0.0, x.z));
+            Shape::HalfSpace => x.y <= hidden(x),
+            _ => {
+                let at = Vector::new(x.x, x.y, x.z);
+                self.solid.as_ref().is_some_and(|solid| solid.project_local_point(at, false).is_inside)
+            }
         }
-        let found = self.solid.as_ref()?.project_local_point(Vector::new(x.x, x.y, x.z), false);
-        found.is_inside.then(|| V3::new(found.point.x, found.point.y, found.point.z))
+    }
+
+    /// The way out of a point that is inside, in the frame's axes: the nearest place of the surface, and the direction there. So near to
+    /// the surface that rounding hides the direction, it is the normal of the nearest triangle.
+    fn way_out(&self, shape: &Shape, x: &V3) -> Option<[V3; 2]> {
+        if !self.contains(shape, x) {
+            return None;
+        }
+        let solid = match shape {
+            Shape::HalfSpace => return Some([V3::new(x.x, 0.0, x.z), V3::y()]),
+            _ => self.solid.as_ref()?,
+        };
+        let (found, (triangle, _)) = solid.project_local_point_and_get_location(Vector::new(x.x, x.y, x.z), false);
+        let place = V3::new(found.point.x, found.point.y, found.point.z);
+        let way = place - x;
+        if way.norm() > hidden(x) {
+            return Some([place, way.normalize()]);
+        }
+        let [a, b, c] = self.features.triangles()[triangle as usize].map(|v| self.vertices[v as usize]);
+        Some([place, (b - a).cross(&(c - a)).try_normalize(0.0)?])
     }
 }
 
@@ -46,7 +73,7 @@ impl Contacts {
         let mut inside = vec![];
         for (number, (path, (obstacle, core))) in (0..).zip(paths.iter().zip(&self.obstacles)) {
             let Path::Frame { begin, .. } = path else { continue };
-            let is_inside = |x: &V3| core.way_out(&obstacle.shape, &local(begin, x)).is_some();
+            let is_inside = |x: &V3| core.contains(&obstacle.shape, &local(begin, x));
             let inside_it = (0..).zip(x).filter(|(v, x)| is_inside(x) && !obstacle.lets_through(*v));
             inside.extend(inside_it.map(|(vertex, _)| [vertex, number]));
         }
@@ -74,26 +101,23 @@ impl Contacts {
             let (obstacle, core) = &self.obstacles[number as usize];
             let Some([begin, end]) = &self.work.poses[number as usize] else { return false };
             let x = self.work.x[vertex as usize];
-            let Some(out) = core.way_out(&obstacle.shape, &local(begin, &x)) else { return false };
+            let Some([out, way]) = core.way_out(&obstacle.shape, &local(begin, &x)) else { return false };
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
             let meeting = self.work.meetings[number as usize];
-            // On the surface itself only a plane knows which way is out; of the others the next step knows more.
-            let up = (obstacle.shape == Shape::HalfSpace).then(|| begin * V3::y());
-            if let Some(n) = up.or((place - x).try_normalize(0.0)) {
-                self.work.contacts.push(Contact {
-                    pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
-                    obstacle: Some(number),
-                    weights: [1.0, 0.0, 0.0, 0.0],
-                    n,
-                    drift: place - then,
-                    least: self.work.parting * meeting.thickness,
-                    friction: meeting.friction,
-                    push: 0.0,
-                    most: f64::INFINITY,
-                    drag: V3::zeros(),
-                    cancelled: V3::zeros(),
-                });
-            }
+            let n = begin * way;
+            self.work.contacts.push(Contact {
+                pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
+                obstacle: Some(number),
+                weights: [1.0, 0.0, 0.0, 0.0],
+                n,
+                drift: place - then,
+                least: self.work.parting * meeting.thickness,
+                friction: meeting.friction,
+                push: 0.0,
+                most: f64::INFINITY,
+                drag: V3::zeros(),
+                cancelled: V3::zeros(),
+            });
             true
         });
     }
@@ -109,7 +133,7 @@ impl Contacts {
         let (obstacle, core) = &self.obstacles[number as usize];
         let Some([begin, _]) = &self.work.poses[number as usize] else { return false };
         let x = self.work.x[vertex as usize];
-        let is_inside = core.way_out(&obstacle.shape, &local(begin, &x)).is_some();
+        let is_inside = core.contains(&obstacle.shape, &local(begin, &x));
         if is_inside && let Err(place) = state.inside.binary_search(&[vertex, number]) {
             state.inside.insert(place, [vertex, number]);
         }
@@ -122,7 +146,7 @@ impl Contacts {
             let Some([_, end]) = poses else { continue };
             for &vertex in vertices {
                 let x = self.work.x[vertex as usize] + self.work.u[vertex as usize];
-                if core.way_out(&obstacle.shape, &local(end, &x)).is_some() && !obstacle.lets_through(vertex) {
+                if core.contains(&obstacle.shape, &local(end, &x)) && !obstacle.lets_through(vertex) {
                     state.inside.push([vertex, number]);
                 }
             }

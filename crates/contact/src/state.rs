@@ -20,6 +20,11 @@ pub struct State {
 }
 
 impl State {
+    /// State of a surface of which nothing is known yet, among so many obstacles: its first step looks for what is inside which.
+    pub fn unseen(obstacles: usize) -> Self {
+        Self { absent: (0..obstacles as u32).collect(), ..Self::default() }
+    }
+
     /// Vertices that are being led out of obstacles, each with the number of the obstacle, in order.
     pub fn inside(&self) -> &[[u32; 2]] {
         &self.inside

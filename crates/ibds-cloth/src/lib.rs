@@ -308,9 +308,10 @@ impl Simulator for IbdsCloth {
         self.parameters.check()?;
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.holds.check_attachments(&self.table, &guides)?;
-        let obstacles = Obstacles::new(&guides);
-        self.work.contacts = contacts(&self.net, &self.parameters, obstacles.1)?;
-        self.work.obstacles = obstacles.0;
+        let (own, obstacles) = Obstacles::new(&guides);
+        self.state.contact = partita_contact::State::unseen(obstacles.len());
+        self.work.contacts = contacts(&self.net, &self.parameters, obstacles)?;
+        self.work.obstacles = own;
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())

@@ -340,6 +340,7 @@ impl Simulator for ImplicitCloth {
             return Err(SimulatorError::refused(format!("guide {number}"), found, expected));
         }
         let (own, obstacles) = Obstacles::new(&guides);
+        self.state.contact = partita_contact::State::unseen(obstacles.len());
         self.work.contacts = contacts(&self.mesh, &self.parameters, obstacles)?;
         self.work.obstacles = own;
         self.guides = guides;

@@ -75,14 +75,24 @@ pub(crate) struct Link {
 impl Link {
     /// As it seems to be at the begin, if all go on as they do: closed where it is too near. With friction by how hard it was pushed
     /// in the last step; where it was not, sticking if it hardly moves, else without. `stiffness` is the least and the most `[N/m]`.
-    pub fn new(near: &Near, stiffness: [f64; 2], pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
+    ///
+    /// What is deeper in than where the push grows is no stiffer than what holds the load of the last step, or stores the work of
+    /// lifting the cloth's `weight` `[N]` by the thickness: so what starts within an obstacle is led out by [`partita_contact`], not shot.
+    pub fn new(near: &Near, stiffness: [f64; 2], weight: f64, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
         let [least, most] = stiffness;
-        let bears = |load: f64| 2.0 * RESERVE * load / (AHEAD * near.thickness);
+        let width = AHEAD * near.thickness;
+        let bears = |load: f64| 2.0 * RESERVE * load / width;
+        let stiffness = pushed.map_or(most, |load| bears(load).max(least).min(most));
+        let deep = -gap;
+        let deepest = match deep > width {
+            true => (pushed.unwrap_or(0.0) / (deep - 0.5 * width)).max(2.0 * weight * near.thickness / (deep * deep)),
+            false => f64::INFINITY,
+        };
         let mut link = Self {
             near: *near,
             gap,
-            stiffness: pushed.map_or(most, |load| bears(load).max(least).min(most)),
+            stiffness: stiffness.min(deepest),
             stick: most,
             pushed: 0.0,
             push: 0.0,
@@ -299,7 +309,7 @@ mod tests {
             friction,
             way_made: 1.0,
         };
-        Link::new(&near, [20.0, 200.0], None, &[V3::zeros()], DT)
+        Link::new(&near, [20.0, 200.0], f64::INFINITY, None, &[V3::zeros()], DT)
     }
 
     fn link(friction: f64) -> Link {

@@ -205,6 +205,7 @@ impl ImplicitCloth {
     /// Contacts that act in the part, from what is near at its begin.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
+        let gravity = V3::from(self.parameters.gravity).norm();
         let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         obstacles.place(&self.guides, motions);
@@ -231,7 +232,8 @@ impl ImplicitCloth {
             }
             .map(|stiffness| near.way_made * stiffness);
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
-            Link::new(near, stiffness, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
+            let weight = gravity * as_one(near, &|v| sheet.masses[v]);
+            Link::new(near, stiffness, weight, known.ok().map(|k| next.normal_forces[k].1), &next.velocities, dt)
         }));
         Ok(())
     }
