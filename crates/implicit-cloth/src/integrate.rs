@@ -71,6 +71,12 @@ impl Problem<'_> {
         let g = V3::from(self.parameters.gravity);
         self.sheet.masses.iter().map(move |m| h * *m * g)
     }
+
+    /// What rounding of positions leaves of elastic forces in `h` `[N s]`: no solution is more exact.
+    pub fn rounding(&self, h: f64) -> impl Iterator<Item = V3> {
+        let reach = self.state.positions.iter().fold(0.0, |reach: f64, x| reach.max(x.amax()));
+        (0..self.sheet.masses.len()).map(move |k| V3::repeat(h * self.sheet.rounding(k, reach)))
+    }
 }
 
 /// Memory of a step.
@@ -119,6 +125,9 @@ pub(crate) struct Ended {
     pub contacts: f64,
     /// The largest change of velocity in the last Newton step, and what it should be `[m/s]`; none without Newton.
     pub newton: Option<[f64; 2]>,
+    /// Impulses that the last change of velocities leaves unbalanced, since the potential falls along a part of it only, relative
+    /// to those of gravity and other forces [-].
+    pub unbalanced: f64,
 }
 
 /// Advances the state to the end in memory.
@@ -170,6 +179,7 @@ pub(crate) fn integrate(
             shorten(memory, state, links, &scheme, length);
         }
         memory.stage.iter_mut().zip(&memory.change).for_each(|(v, change)| *v += length * change);
+        ended.unbalanced = if length < 1.0 { (1.0 - length) * unbalanced(problem, memory, h) } else { 0.0 };
         if newton {
             let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
             let enough = parameters.tolerance * (1.0 + memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max));
@@ -187,6 +197,14 @@ pub(crate) fn integrate(
     }
     scheme.finish(sheet, memory, state, dt);
     ended
+}
+
+/// Right-hand side of the last solve, relative to impulses of gravity and other forces over `h` [-].
+fn unbalanced(problem: &Problem<'_>, memory: &mut Memory, h: f64) -> f64 {
+    let Memory { solver, b, acted, .. } = memory;
+    let left = solver.measure(b.iter().copied());
+    let given = solver.measure(acted.iter().map(|f| h * f)).max(solver.measure(problem.weights(h)));
+    if given > 0.0 { (left / given).sqrt() } else { 0.0 }
 }
 
 /// Where the vertices are at the stage.

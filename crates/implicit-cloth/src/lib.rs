@@ -160,6 +160,7 @@ impl ImplicitCloth {
             obstacles: Obstacles::default(),
             reactions: vec![],
             impacts: vec![],
+            unbalanced: 0.0,
             islands: Islands::new(partita_mesh::islands(
                 mesh.vertices().len(),
                 mesh.edges().iter().map(|edge| edge.vertices),

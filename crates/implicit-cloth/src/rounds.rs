@@ -48,7 +48,7 @@ pub(crate) fn solve(
     let n = sheet.masses.len();
     memory.before.clear();
     memory.plain.clone_from(&memory.b);
-    let (mut scale, mut thought): (f64, [f64; 2]) = (0.0, [0.0; 2]);
+    let (mut scale, mut noise, mut thought): (f64, f64, [f64; 2]) = (0.0, 0.0, [0.0; 2]);
     for round in 1..=ROUNDS {
         add_links(matrix, memory, state, links, scheme);
         let Memory { solver, b, change, guess, couplings, impulses, spills, .. } = memory;
@@ -60,7 +60,10 @@ pub(crate) fn solve(
             clock.lap("factorise");
         }
         if round == 1 {
-            scale = solver.scale(&system, b, change).max(solver.measure(problem.weights(scheme.h)));
+            let weights = solver.measure(problem.weights(scheme.h));
+            scale = solver.scale(&system, b, change).max(weights);
+            // Without gravity what is in balance would be solved for what rounding leaves.
+            noise = if weights == 0.0 { solver.measure(problem.rounding(scheme.h)) } else { 0.0 };
         }
         guess.clone_from(change);
         let begun = solver.start(&system, b, change);
@@ -69,7 +72,7 @@ pub(crate) fn solve(
             1 | ROUNDS => 0.0,
             _ => ((begun.sqrt() - thought[1].sqrt()).abs() / thought[0].sqrt()).min(FORCING),
         };
-        let enough = parameters.tolerance * parameters.tolerance * scale;
+        let enough = (parameters.tolerance * parameters.tolerance * scale).max(noise);
         let solved =
             solver.solve(&system, change, begun, enough.max(forcing * forcing * begun), parameters.max_iterations);
         thought = [begun, solved.left];

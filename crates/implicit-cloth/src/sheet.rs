@@ -47,6 +47,12 @@ impl Sheet {
         (1.0 + fabric.damping / dt) * self.stiffness[vertex] + self.masses[vertex] / (dt * dt)
     }
 
+    /// What rounding of positions within `reach` `[m]` leaves of the membrane's force on a vertex `[N]`: some ε of each of a dozen
+    /// coordinates.
+    pub fn rounding(&self, vertex: usize, reach: f64) -> f64 {
+        16.0 * f64::EPSILON * reach * self.stiffness[vertex]
+    }
+
     /// Of vertices, as long as twice the area around them `[m²]`.
     pub fn normals(&self, x: &[V3], out: &mut Vec<V3>) {
         out.clear();

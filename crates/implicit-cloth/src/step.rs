@@ -29,6 +29,9 @@ const CONTACT: [f64; 2] = [0.05, 0.5];
 /// out within whatever the step is.
 const BRISK: f64 = 1e-3;
 
+/// A part of a step is too long where no change of velocities balances so much of the forces [-].
+const UNBALANCED: f64 = 0.5;
+
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
     pub matrix: Blocks,
@@ -48,6 +51,8 @@ pub(crate) struct Work {
     /// What is near at the begin of a part, and as contacts.
     pub near: Vec<Near>,
     pub links: Vec<Link>,
+    /// Of the last part, [`crate::integrate::Ended::unbalanced`].
+    pub unbalanced: f64,
     pub islands: Islands,
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
@@ -103,6 +108,7 @@ impl ImplicitCloth {
                 length /= 2;
                 continue;
             }
+            self.check_balance()?;
             report.substeps += 1;
             done += length;
             // The next is as long as one twice as long could start there.
@@ -120,8 +126,26 @@ impl ImplicitCloth {
     /// Whether the part of a step that was just taken, with reactions from such a number on, was.
     fn is_too_long(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> bool {
         let Work { begin, next, reactions, .. } = &self.work;
+        if self.work.unbalanced > UNBALANCED {
+            return true;
+        }
         let stretches = self.sheet.stretches(&begin.positions, &next.positions);
         stretches > self.parameters.max_stretch || self.gains(dt, motions, &reactions[booked..])
+    }
+
+    /// # Errors
+    /// Names the largest load, where the cloth could not move at all in the shortest part of a step.
+    fn check_balance(&self) -> Result<(), SimulatorError> {
+        let Work { unbalanced, loads, .. } = &self.work;
+        let largest = loads.iter().enumerate().max_by(|(_, a), (_, b)| a.norm().total_cmp(&b.norm()));
+        match largest {
+            Some((vertex, load)) if *unbalanced > UNBALANCED && load.norm() > 0.0 => {
+                let found = format!("{:e} N", load.norm());
+                let expected = "a load that the cloth can give way to within a step";
+                Err(SimulatorError::failed(format!("load on vertex {vertex}"), found, expected))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn take_part(
@@ -248,6 +272,7 @@ impl ImplicitCloth {
         let of_scale = "of the forces or gravity";
         report.outcome.note(ended.error, tolerance, of_scale);
         report.outcome.note(ended.contacts, HOLDS * tolerance, of_scale);
+        self.work.unbalanced = ended.unbalanced;
         if let Some([error, bound]) = ended.newton {
             report.outcome.note(error, bound, "m/s");
         }

@@ -144,6 +144,55 @@ fn wrong_places_and_loads_are_named() {
     }
 }
 
+/// A load that no step can follow fails in the step that has it, by name; a smaller one moves the vertex that it is on. Neither takes
+/// long: as many solves as there are parts of a step, and Newton's steps in each.
+#[test]
+fn absurd_loads_are_named_and_others_move_what_they_are_on() {
+    for pins in [vec![0, 5], (0..36).filter(|k| k % 6 == 0 || k % 6 == 5).collect::<Vec<u32>>()] {
+        let mut refused = 0;
+        for exponent in 0..=15 {
+            let mesh = Mesh::grid([5, 5], [0.4, 0.4]).unwrap();
+            let mut cloth = ImplicitCloth::new("sheet", mesh, Fabric::cotton()).unwrap();
+            cloth.pin(&pins).unwrap();
+            let load = Wrench::force([0.0, 0.0, 10_f64.powi(exponent)]);
+            let inputs = Inputs { loads: vec![(cloth.vertex(14), load)], ..Inputs::default() };
+            match cloth.step(0.01, &inputs) {
+                Ok(report) => {
+                    assert_eq!(refused, 0, "1e{exponent} N, after a smaller load was too much");
+                    assert!(cloth.velocities()[14].norm() > 0.1, "1e{exponent} N: {:?}", cloth.velocities()[14]);
+                    assert!(report.iterations < 10_000, "1e{exponent} N: {} iterations", report.iterations);
+                }
+                Err(error) => {
+                    refused += 1;
+                    assert_eq!(name_of(&error), "load on vertex 14", "1e{exponent} N");
+                    assert_eq!(cloth.velocities()[14].norm(), 0.0);
+                }
+            }
+        }
+        assert!((4..12).contains(&refused), "{refused} loads were refused");
+    }
+}
+
+/// Cloth that is in balance without gravity costs no more than cloth in balance with it: rounding is not solved for.
+#[test]
+fn still_cloth_without_gravity_takes_no_iterations() {
+    for pinned in [false, true] {
+        let mut cloth = ImplicitCloth::new(
+            "sheet",
+            Mesh::grid([10, 10], [0.4, 0.4]).unwrap().at([3.0, 1.0, 2.0]).unwrap(),
+            Fabric::cotton(),
+        )
+        .unwrap()
+        .gravity([0.0; 3]);
+        if pinned {
+            cloth.pin(&[0, 10]).unwrap();
+        }
+        for _ in 0..10 {
+            assert_eq!(cloth.step(1.0 / 60.0, Inputs::NONE).unwrap().iterations, 0);
+        }
+    }
+}
+
 /// X7: a step has to have a length; a very short or long one is a step.
 #[test]
 fn steps_of_no_length_are_refused() {
