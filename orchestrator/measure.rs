@@ -95,3 +95,44 @@ fn together(
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use partita_simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
+
+    use super::*;
+
+    /// A mass on a spring answers with 1/m to an impulse at the start of a symplectic Euler step, over ten decades of mass, and is
+    /// afterwards as before. Rounding of velocities is that of changes of a thousandth.
+    #[test]
+    fn what_is_not_stated_is_measured() {
+        for mass in [1e-6, 1e-2, 3.0, 1e4] {
+            let mut simulator = MassOnSpring::new("mass", SpringParameters { mass, ..Default::default() }).unwrap();
+            simulator = simulator.started_at([0.1, 0.0, 0.0], [3.0, 0.0, 0.0]).unwrap();
+            let (handle, before) = (simulator.mass(), simulator.snapshot(None));
+            let found = mobilities(&mut simulator, &[handle], 0.01).unwrap()[0];
+            for (i, row) in found.linear.iter().enumerate() {
+                for (k, value) in row.iter().enumerate() {
+                    let expected = if i == k { 1.0 / mass } else { 0.0 };
+                    assert!((value * mass - expected * mass).abs() < 1e-9, "{mass} kg: {found:?}");
+                }
+            }
+            assert_eq!(before.first_difference(&simulator.snapshot(None)), None);
+        }
+    }
+
+    /// Points of a chain are measured together, and pull at nobody then; a point by itself says what it weighs.
+    #[test]
+    fn points_that_hang_together_are_measured_together() {
+        let positions: Vec<[f64; 3]> = (0..5).map(|k| [0.1 * f64::from(k), 0.0, 0.0]).collect();
+        let mut chain = Chain::new("chain", &positions, ChainParameters::default()).unwrap();
+        let handles: Vec<HandleId> = chain.handles().iter().collect();
+        for mobility in mobilities(&mut chain, &handles, 0.01).unwrap() {
+            assert!((mobility.linear[1][1] * ChainParameters::default().mass - 1.0).abs() < 1e-9, "{mobility:?}");
+        }
+        let mut single = Chain::new("single", &positions[..1], ChainParameters::default()).unwrap();
+        let handle = single.point(0);
+        let stated = single.mobility(handle).unwrap();
+        assert_eq!(mobilities(&mut single, &[handle], 0.01).unwrap(), [stated]);
+    }
+}

@@ -118,6 +118,16 @@ impl Links {
         self.ends.len()
     }
 
+    /// Asks links of the net for rest lengths with such a part of the error that they have at these positions; 0 for none of it.
+    pub fn keep_errors(&mut self, net: &Net, positions: &[V3], part: f64) {
+        for (rest, link) in self.rest.iter_mut().zip(&net.links) {
+            let [i, j] = link.particles.map(|k| positions[k as usize]);
+            let error = (j - i).norm() - link.rest_length;
+            let is_slack = link.kind == LinkKind::Rope && error < 0.0;
+            *rest = link.rest_length + if is_slack || part == 0.0 { 0.0 } else { part * error };
+        }
+    }
+
     /// How far lengths are from where they should be.
     pub fn lengths(&self) -> Lengths<'_> {
         Lengths { rest: &self.rest, scale: &self.scale }

@@ -15,6 +15,8 @@ pub(crate) struct State {
     pub pulls: Vec<f64>,
     /// Parts of steps for which Newton's method goes on, where it was needed.
     pub newton: u32,
+    /// Time over which errors of lengths that longer parts left are still to be taken out `[s]`.
+    pub settling: f64,
     /// `[s]`
     pub time: f64,
     /// What contact goes on from.
@@ -32,11 +34,11 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, pulls, newton, time, contact, external } = from;
+        let Self { positions, velocities, pulls, newton, settling, time, contact, external } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
         self.pulls.clone_from(pulls);
         self.contact.clone_from(contact);
-        (self.newton, self.time, self.external) = (*newton, *time, *external);
+        (self.newton, self.settling, self.time, self.external) = (*newton, *settling, *time, *external);
     }
 }

@@ -238,9 +238,27 @@ impl IbdsCloth {
         }
     }
 
+    /// The loop of places, over a part of `h`. Where longer parts before left errors of lengths, only as much of them is taken out as would
+    /// have been in that time by then: in a short part all of it would become velocities, error/h.
+    fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
+        let settling = self.work.next.settling.max(h);
+        let kept = 1.0 - h / settling;
+        if kept > 0.0 {
+            let Work { links, next, .. } = &mut self.work;
+            links.keep_errors(&self.net, &next.positions, kept);
+        }
+        let worst = self.loop_over_lengths(h, is_last, motions);
+        if kept > 0.0 {
+            let Work { links, next, .. } = &mut self.work;
+            links.keep_errors(&self.net, &next.positions, 0.0);
+        }
+        self.work.next.settling = (settling - h).max(h);
+        worst
+    }
+
     /// The loop of places (\[BDB09\] section 3.2): links, and contacts with what is near or in the way. The largest error of a link that can
     /// be moved, of what it may be.
-    fn correct_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
+    fn loop_over_lengths(&mut self, h: f64, is_last: bool, motions: &[Option<Motion>]) -> Result<f64, SimulatorError> {
         self.find_pushes(h, motions, true)?;
         let Work { links, next, places, allowed, pulls, .. } = &mut self.work;
         links.choose_struts(&self.net, &next.positions, places);

@@ -10,5 +10,6 @@ mod random;
 mod shapes;
 mod sharp;
 mod sides;
+mod stops;
 mod tangled;
 mod zones;

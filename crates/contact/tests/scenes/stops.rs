@@ -1,0 +1,153 @@
+//! Impulses that stop obstacles at kinematic cloth: those of two bodies.
+
+use nalgebra::{Isometry3, Matrix3, Vector3};
+use partita_contact::{
+    Ahead, Carrier, Carriers, Contacts, Features, Mobility, Obstacle, Parameters, Shape, State, Stops,
+};
+
+type V3 = Vector3<f64>;
+
+/// Length of the step, and half the thickness of the cloth `[s]`, `[m]`.
+const H: f64 = 0.01;
+const HALF: f64 = 0.5e-3;
+
+/// A right triangle of a metre in the plane y = 0, with its right angle at the origin.
+const TRIANGLE: [V3; 3] = [V3::new(0.0, 0.0, 0.0), V3::new(1.0, 0.0, 0.0), V3::new(0.0, 0.0, 1.0)];
+
+fn contacts(shape: Shape, restitution: f64, friction: f64) -> Contacts {
+    let features = Features::new(3, &[[0, 1, 2]], &[]).unwrap();
+    let obstacle = Obstacle::new(shape).restitution(restitution).friction(friction);
+    Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap()
+}
+
+/// A free body of 2 kg with inertia 0.1 kg m² about each axis.
+fn body(at: V3, velocity: V3) -> Carrier {
+    Carrier {
+        pose: Isometry3::translation(at.x, at.y, at.z),
+        velocity,
+        spin: V3::zeros(),
+        mobility: Mobility {
+            linear: Matrix3::from_diagonal_element(0.5),
+            coupling: Matrix3::zeros(),
+            angular: Matrix3::from_diagonal_element(10.0),
+        },
+        acceleration: V3::zeros(),
+        angular_acceleration: V3::zeros(),
+    }
+}
+
+fn stops(contacts: &mut Contacts, carrier: Carrier, inverse_masses: &[f64; 3]) -> Stops {
+    let ahead = Ahead {
+        dt: H,
+        positions: &TRIANGLE,
+        velocities: &[V3::zeros(); 3],
+        inverse_masses,
+        supports: &[],
+        carriers: &[Carriers::Frame(carrier)],
+    };
+    contacts.stops(&State::default(), &ahead).unwrap()
+}
+
+/// All impulses on the obstacle, of forces and at once.
+fn sums(stops: &Stops) -> [V3; 2] {
+    [&stops.forces, &stops.impacts].map(|of| of.iter().map(|reaction| reaction.linear).sum())
+}
+
+const BALL: Shape = Shape::Ball { radius: 0.1 };
+
+/// A ball that comes at a triangle of three pins keeps the velocity that takes it there within the step, and gives up the rest; or
+/// bounces. The supports get the opposite. Without an approach, or without a way to get there in time, nothing happens.
+#[test]
+fn a_wall_takes_the_impulse_of_two_bodies() {
+    for gap in [0.0, 0.005, 0.015] {
+        let at = V3::new(0.3, 0.1 + HALF + gap, 0.3);
+        let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, V3::new(0.0, -2.0, 0.0)), &[0.0; 3]);
+        let [force, impact] = sums(&found);
+        let expected = 2.0 * (2.0 - gap / H);
+        assert!((impact - V3::y() * expected).norm() < 1e-3 * expected && force == V3::zeros(), "{gap} m: {impact:?}");
+        let taken: V3 = found.supports.iter().map(|support| support.impact).sum();
+        assert!((taken + impact).norm() < 1e-12 * expected);
+    }
+    let at = V3::new(0.3, 0.1 + HALF + 0.005, 0.3);
+    let [_, impact] = sums(&stops(&mut contacts(BALL, 0.5, 0.0), body(at, V3::new(0.0, -2.0, 0.0)), &[0.0; 3]));
+    assert!((impact - V3::y() * 2.0 * 1.5 * 2.0).norm() < 1e-9, "bounces: {impact:?}");
+    for velocity in [V3::new(0.0, 2.0, 0.0), V3::new(1.0, 0.0, 0.0), V3::new(0.0, -0.4, 0.0)] {
+        let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, velocity), &[0.0; 3]);
+        assert!(sums(&found).iter().all(|sum| sum.norm() < 1e-9), "{velocity:?}: {found:?}");
+    }
+}
+
+/// What rests is held by a force, m g h, and nothing acts at once.
+#[test]
+fn what_rests_is_held_by_a_force() {
+    let carrier =
+        Carrier { acceleration: V3::new(0.0, -9.81, 0.0), ..body(V3::new(0.3, 0.1 + HALF, 0.3), V3::zeros()) };
+    let [force, impact] = sums(&stops(&mut contacts(BALL, 0.0, 0.3), carrier, &[0.0; 3]));
+    assert!((force - V3::y() * 2.0 * 9.81 * H).norm() < 1e-6 && impact.norm() < 1e-6, "{force:?} {impact:?}");
+}
+
+/// A bar that is hit at r from its centre answers with 1/m + r²/I, and friction takes no more than its coefficient times the push.
+#[test]
+fn bodies_turn_and_rub() {
+    let capsule = Shape::Capsule { half_length: 0.4, radius: 0.05 };
+    // Its end, 0.4 m from the centre, comes to the corner of the triangle from outside.
+    let at = V3::new(-0.4, 0.05 + HALF, -1e-3);
+    let found = stops(&mut contacts(capsule, 0.0, 0.0), body(at, V3::new(0.0, -1.0, 0.0)), &[0.0; 3]);
+    let [_, impact] = sums(&found);
+    let expected = 1.0 / (0.5 + 10.0 * 0.16);
+    assert!((impact.y - expected).abs() < 1e-2 * expected, "{impact:?} for {expected}");
+    for (speed, slides) in [(0.2, false), (10.0, true)] {
+        let ball = body(V3::new(0.3, 0.1 + HALF, 0.3), V3::new(speed, -2.0, 0.0));
+        let [_, impact] = sums(&stops(&mut contacts(BALL, 0.0, 0.3), ball, &[0.0; 3]));
+        let (push, rub) = (impact.y, V3::new(impact.x, 0.0, impact.z).norm());
+        assert!((push - 4.0).abs() < 1e-6 && rub <= 0.3 * push * (1.0 + 1e-9), "{impact:?}");
+        assert_eq!((rub > 0.299 * push), slides, "{speed} m/s: {impact:?}");
+        assert!(impact.x < 0.0);
+    }
+}
+
+/// From a pin to a quarter of a cell beside it the impulse falls from all that stops the ball to none, without a jump: cloth that moves
+/// makes way by itself.
+#[test]
+fn the_impulse_is_continuous_from_held_to_free() {
+    let impulse = |beside: f64| {
+        let at = V3::new(beside, 0.1 + HALF, 0.0);
+        // Vertex 0 is a pin, the others weigh a gram.
+        let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, V3::new(0.0, -2.0, 0.0)), &[0.0, 1e3, 1e3]);
+        sums(&found)[1].y
+    };
+    let mut last = 2.0 * 2.0;
+    for beside in [0.0, 1e-9, 1e-6, 1e-3, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.24] {
+        let found = impulse(beside);
+        let expected = 4.0 * (1.0 - 16.0 * beside * beside);
+        assert!((found - expected).abs() < 0.02 * 4.0 && found <= last * (1.0 + 1e-9), "{beside} m: {found} N s");
+        last = found;
+    }
+    assert_eq!(impulse(0.26), 0.0);
+    // Free cloth stops nothing ahead of time.
+    let free = stops(&mut contacts(BALL, 0.0, 0.0), body(V3::new(0.0, 0.1 + HALF, 0.0), -2.0 * V3::y()), &[1e3; 3]);
+    assert_eq!(free, Stops::default());
+}
+
+/// A box that comes down flat on three pins is stopped by all of them together: its momentum, and no turn but for what the pins are
+/// beside its centre.
+#[test]
+fn contacts_of_one_body_are_solved_together() {
+    let cuboid = Shape::Cuboid { half_extents: [0.6, 0.1, 0.6] };
+    let centre = (TRIANGLE[0] + TRIANGLE[1] + TRIANGLE[2]) / 3.0;
+    let at = centre + V3::y() * (0.1 + HALF);
+    let found = stops(&mut contacts(cuboid, 0.0, 0.0), body(at, V3::new(0.0, -3.0, 0.0)), &[0.0; 3]);
+    let [_, impact] = sums(&found);
+    let turn: V3 = found.impacts.iter().map(|reaction| reaction.angular).sum();
+    assert!((impact - V3::y() * 6.0).norm() < 1e-6 && turn.norm() < 1e-6, "{impact:?} {turn:?}");
+}
+
+/// Nothing is found where nothing that yields comes near: no search, no impulse.
+#[test]
+fn what_is_far_or_immovable_is_left_alone() {
+    let far = body(V3::new(0.3, 5.0, 0.3), V3::new(0.0, -2.0, 0.0));
+    let fixed = Carrier { mobility: Mobility::default(), ..body(V3::new(0.3, 0.11, 0.3), V3::new(0.0, -2.0, 0.0)) };
+    for carrier in [far, fixed] {
+        assert_eq!(stops(&mut contacts(BALL, 0.0, 0.0), carrier, &[0.0; 3]), Stops::default());
+    }
+}
