@@ -147,7 +147,7 @@ impl Engine {
         dt: f64,
     ) -> Result<Self, Error> {
         let mut interfaces = interfaces;
-        for interface in &mut interfaces {
+        for interface in interfaces.iter_mut().filter(|interface| members[interface.follower].responds) {
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
             // What cannot be measured is taken for immovable: it is followed as it moves, and never struck.
             let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
@@ -322,7 +322,7 @@ impl Engine {
             *place = Some(motion(place.take(), begin, end));
         }
         inputs.responses.clear();
-        if self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
+        if self.members[m].responds && self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
             let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
                 let slots = &self.interfaces[guide.interface].slots;
@@ -334,7 +334,10 @@ impl Engine {
 
     /// Accelerations of an interface's handles in this pass by all but its follower.
     fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
-        let Interface { leader, slots, .. } = &self.interfaces[interface];
+        let Interface { follower, leader, slots } = &self.interfaces[interface];
+        if !self.members[*follower].responds {
+            return Vec::new();
+        }
         let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
         let of =
             |(slot, &used): (&Slot, &Wrench)| slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt);

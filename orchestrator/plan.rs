@@ -18,6 +18,8 @@ pub(crate) struct Member {
     pub guides: Vec<GuidePlan>,
     /// Takes part in some interface, so that iterations repeat it.
     pub coupled: bool,
+    /// Uses responses of its guides' carriers.
+    pub responds: bool,
 }
 
 /// Where a guide's motion comes from and where its reactions go.

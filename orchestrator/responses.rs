@@ -16,7 +16,10 @@ pub(crate) type Accelerations = [[f64; 3]; 2];
 impl Slot {
     /// Mobility of the handle in world axes, where the handle is in `state`.
     fn mobility_in(&self, state: &HandleState) -> Mobility {
-        self.mobility.turned(&orientation_of(state))
+        match state.orientation == HandleState::default().orientation {
+            true => self.mobility,
+            false => self.mobility.turned(&orientation_of(state)),
+        }
     }
 
     /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface:

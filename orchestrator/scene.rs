@@ -157,7 +157,8 @@ impl Scene {
         self
     }
 
-    /// The follower collides with the leader's surfaces and pushes back on them.
+    /// The follower collides with the leader's surfaces and pushes back on them. Where cloth is held and cannot make room, bodies of
+    /// the leader are stopped by impulses at the start of their next window.
     pub fn contact(&mut self, follower: &str, leader: &str) -> &mut Contact {
         let (follower, leader) = (follower.into(), leader.into());
         self.contacts.push(Contact {

@@ -63,6 +63,7 @@ impl Builder {
             watched: Vec::new(),
             guides: Vec::new(),
             coupled: false,
+            responds: simulator.follows().impacts,
         };
         let members: Vec<_> = scene.simulators.iter().map(|simulator| member(&**simulator)).collect();
         let guides = vec![Vec::new(); members.len()];

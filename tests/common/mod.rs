@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
     prelude::*,
-    simulator::{Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Snapshot, StepReport, Surface},
+    simulator::{Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Mobility, Snapshot, StepReport, Surface},
 };
 
 /// A free point mass `[kg]` at the origin.
@@ -115,6 +115,9 @@ impl Simulator for Hooked {
     }
     fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
         self.inner.read(handles, out)
+    }
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        self.inner.mobility(handle)
     }
     fn surfaces(&self) -> &[Arc<Surface>] {
         self.inner.surfaces()

@@ -468,6 +468,7 @@ impl Simulator for AviCloth {
             rigid_surfaces: true,
             deforming_surfaces: true,
             lines: true,
+            impacts: true,
             tolerance: 0.0,
         }
     }

@@ -14,6 +14,7 @@
 //! | `avi-threads` | events of asynchronous cloth on two threads over one |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
+//! | `random`    | the part of scenes from seeds in which energy is gained that nobody gave, and the worst of them |
 //! | `report`    | what it costs to record a run, over the run itself |
 //!
 //! Values are medians. What is compared is measured in turns within one run. All work is on one
@@ -38,6 +39,7 @@ mod ibds_table1;
 mod implicit;
 mod overhead;
 mod particles;
+mod random;
 mod record;
 mod report;
 /// Cloth as the tests of `contact` have it.
@@ -63,6 +65,8 @@ use table::{Failure, Table};
 pub struct Effort {
     /// In seconds, to see that all cases run; the values mean little.
     pub quick: bool,
+    /// Scenes of `random` for each method and scheme.
+    pub scenes: u32,
 }
 
 impl Effort {
@@ -88,6 +92,7 @@ const BENCHES: &[(&str, &str, Bench)] = &[
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     #[cfg(feature = "ibds-cloth-gpu")]
     ("ibds-gpu", "milliseconds of a step of impulse-based cloth on a device", ibds_gpu::bench),
+    ("random", "scenes from seeds in which bodies that come at cloth gain energy", random::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 
@@ -109,6 +114,9 @@ struct Flags {
     /// Writes what the runs of `swing` did, and figure 4 of `ibds-table1`, into this folder.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
+    /// Scenes of `random` for each method and scheme.
+    #[arg(long, value_name = "N", default_value = "50")]
+    scenes: u32,
     /// Lists the benches.
     #[arg(long)]
     list: bool,
@@ -145,6 +153,6 @@ fn run(flags: &Flags) -> Result<ExitCode, Failure> {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     }
     let mut table = Table::new(name, json, flags.dump.clone());
-    bench(&mut table, Effort { quick: flags.quick })?;
+    bench(&mut table, Effort { quick: flags.quick, scenes: flags.scenes })?;
     Ok(if table.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

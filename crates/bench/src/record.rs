@@ -10,8 +10,8 @@ use std::{
 use partita::{
     Run, Scene,
     simulator::{
-        Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Simulator, SimulatorError, Snapshot,
-        StepReport, Surface,
+        Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Simulator, SimulatorError,
+        Snapshot, StepReport, Surface,
     },
 };
 
@@ -82,6 +82,10 @@ impl Simulator for Recorder {
         self.inner.read(handles, out)
     }
 
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        self.inner.mobility(handle)
+    }
+
     fn surfaces(&self) -> &[Arc<Surface>] {
         self.inner.surfaces()
     }
@@ -97,7 +101,15 @@ impl Simulator for Recorder {
     }
 
     fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
-        self.inner.retract(to)
+        self.inner.retract(to)?;
+        // As if the steps since had never been.
+        let mut log = open(&self.log);
+        let mut time: f64 = log.steps.iter().map(|(dt, _)| dt).sum();
+        while time > to.time() + 1e-12 * time {
+            let Some((dt, _)) = log.steps.pop() else { break };
+            time -= dt;
+        }
+        Ok(())
     }
 
     fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {

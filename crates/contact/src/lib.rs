@@ -51,6 +51,9 @@
 //! are in [`Report::pinched`], and those inside an obstacle are led out when it makes room ([`State`]). Between two obstacles
 //! the cloth still does not cross itself; between pins that are moved through each other it may.
 //!
+//! An obstacle that can be moved by impulses need not get there: [`Contacts::stops`] looks a step ahead, and says which impulses
+//! of two bodies stop obstacles where kinematic vertices leave them no room.
+//!
 //! Linear and angular momentum are kept between cloth and cloth, to rounding; a pin takes what its contacts ask of it.
 //! What obstacles get is in [`Contacts::reactions`]. Results do not depend on the number of threads or on earlier steps.
 //!

@@ -300,6 +300,7 @@ impl Simulator for IbdsCloth {
             rigid_surfaces: true,
             deforming_surfaces: true,
             lines: true,
+            impacts: true,
             tolerance: 0.0,
         }
     }

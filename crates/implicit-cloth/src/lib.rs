@@ -318,6 +318,7 @@ impl Simulator for ImplicitCloth {
             rigid_surfaces: true,
             deforming_surfaces: true,
             lines: true,
+            impacts: true,
             tolerance: 0.0,
         }
     }

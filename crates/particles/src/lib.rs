@@ -322,6 +322,7 @@ impl Simulator for Particles {
             rigid_surfaces: true,
             deforming_surfaces: true,
             lines: false,
+            impacts: false,
             tolerance: 0.0,
         }
     }

@@ -112,6 +112,7 @@ impl RigidBodies {
             rigid_surfaces: true,
             deforming_surfaces: false,
             lines: false,
+            impacts: false,
             tolerance: TOLERANCE,
         }
     }

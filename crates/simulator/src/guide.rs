@@ -86,6 +86,8 @@ pub struct Follows {
     pub deforming_surfaces: bool,
     /// Obstacles that have lines and no triangles.
     pub lines: bool,
+    /// Impacts, by the responses of carriers, where it cannot give way. Without, it is given no responses.
+    pub impacts: bool,
     /// How far an attached own handle may end from its carrier `[m]`; 0 for exactly.
     pub tolerance: f64,
 }

@@ -194,6 +194,7 @@ const RIGID: Follows = Follows {
     rigid_surfaces: true,
     deforming_surfaces: false,
     lines: false,
+    impacts: false,
     tolerance: 0.0,
 };
 const DEFORMING: Follows = Follows { rigid_surfaces: false, deforming_surfaces: true, ..RIGID };

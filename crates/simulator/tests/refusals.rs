@@ -150,6 +150,7 @@ fn guides_are_refused_that_cannot_be_followed_or_are_not_sound() {
         rigid_surfaces: true,
         deforming_surfaces: true,
         lines: true,
+        impacts: false,
         tolerance: 0.0,
     };
     let check = |follows, guide: &Guide| {
