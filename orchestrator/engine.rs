@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Scheme,
     ledger::InterfaceLedger,
-    plan::{Interface, Member, Slot, SpringPlan, motion, orientation_of},
+    plan::{Interface, Member, SpringPlan, motion, orientation_of},
     report::Stopped,
-    responses::{Accelerations, lasting},
+    responses::Accelerations,
     schemes::Memory,
     worker::{Reply, Request, Seat, StepSummary},
 };
@@ -149,7 +149,7 @@ impl Engine {
         let mut interfaces = interfaces;
         for interface in interfaces.iter_mut().filter(|interface| members[interface.follower].responds) {
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
-            // What cannot be measured is taken for immovable: it is followed as it moves, and never struck.
+            // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
             let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
             interface.slots.iter_mut().zip(mobilities).for_each(|(slot, mobility)| slot.mobility = mobility);
         }
@@ -231,28 +231,6 @@ impl Engine {
         scheme.window(self, dt, dt, pushes)
     }
 
-    /// Whether a follower may have to stop a carrier.
-    fn can_strike(&self) -> bool {
-        let is_met = |interface: usize| {
-            let guides = self.members.iter().flat_map(|member| &member.guides);
-            guides.into_iter().any(|guide| guide.interface == interface && guide.own.is_none())
-        };
-        let yields = |interface: &Interface| interface.slots.iter().any(|slot| !slot.mobility.is_zero());
-        self.interfaces.iter().enumerate().any(|(number, interface)| yields(interface) && is_met(number))
-    }
-
-    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so
-    /// short a step says nothing of the window.
-    fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
-        let passes = self.state.totals.passes;
-        self.mark(START, true)?;
-        let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-        let tried = self.pass(piece, next, &forces, pushes, true);
-        self.retract(START, true)?;
-        self.state.totals.passes = passes;
-        Ok(tried.is_ok() && self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
-    }
-
     /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.
     /// A `repeated` pass leaves out members that take no part in a coupling. The window after this one takes `next_dt`, as far as is
     /// known.
@@ -330,25 +308,6 @@ impl Engine {
             }));
         }
         inputs
-    }
-
-    /// Accelerations of an interface's handles in this pass by all but its follower.
-    fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
-        let Interface { follower, leader, slots } = &self.interfaces[interface];
-        if !self.members[*follower].responds {
-            return Vec::new();
-        }
-        let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
-        let of =
-            |(slot, &used): (&Slot, &Wrench)| slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt);
-        slots.iter().zip(&self.pass.used[interface]).map(of).collect()
-    }
-
-    /// Those that the window before had as well.
-    fn lasting(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
-        let before = &self.state.interfaces[interface].accelerations;
-        let now = self.accelerations(interface, dt);
-        now.iter().enumerate().map(|(slot, now)| lasting(now, before.get(slot))).collect()
     }
 
     /// Takes in what member `m` answers to its step.

@@ -1,4 +1,4 @@
-//! Responses: what followers are told of their carriers besides motion, so that they can report the impulse of two bodies.
+//! Responses of carriers, from which followers compute the impulse of two bodies.
 //!
 //! A leader may state its mobilities; those that it does not are measured once with the three verbs: a step with a unit
 //! impulse, less a step without, retracted. They are kept in the carrier's axes and turn with it.
@@ -6,7 +6,10 @@
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Mobility, Response, Wrench};
 
-use crate::plan::{Carriers, GuidePlan, Slot, orientation_of};
+use crate::{
+    engine::{Engine, Failure, Push, START},
+    plan::{Carriers, GuidePlan, Interface, Slot, orientation_of},
+};
 
 type V3 = Vector3<f64>;
 
@@ -38,8 +41,8 @@ impl Slot {
     }
 }
 
-/// What both windows had, component by component: the smaller of two accelerations of one sign, else none. An impact
-/// from elsewhere is in one window only, and is not to be expected again.
+/// Accelerations that both windows had, component by component: the smaller of two of one sign, else none. An impact
+/// from elsewhere is in one window only, and is not expected again.
 pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Accelerations {
     let Some(before) = before else { return *now };
     let of = |a: f64, b: f64| if a * b > 0.0 { a.signum() * a.abs().min(b.abs()) } else { 0.0 };
@@ -84,6 +87,49 @@ impl GuidePlan {
                 })
             }
         }
+    }
+}
+
+impl Engine {
+    /// Whether a follower may have to stop a carrier.
+    pub(crate) fn can_strike(&self) -> bool {
+        let is_met = |interface: usize| {
+            let guides = self.members.iter().flat_map(|member| &member.guides);
+            guides.into_iter().any(|guide| guide.interface == interface && guide.own.is_none())
+        };
+        let yields = |interface: &Interface| interface.slots.iter().any(|slot| !slot.mobility.is_zero());
+        self.interfaces.iter().enumerate().any(|(number, interface)| yields(interface) && is_met(number))
+    }
+
+    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so
+    /// short a step says nothing of the window.
+    pub(crate) fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
+        let passes = self.state.totals.passes;
+        self.mark(START, true)?;
+        let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
+        let tried = self.pass(piece, next, &forces, pushes, true);
+        self.retract(START, true)?;
+        self.state.totals.passes = passes;
+        Ok(tried.is_ok() && self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
+    }
+
+    /// Accelerations of an interface's handles in this pass by all but its follower.
+    pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
+        let Interface { follower, leader, slots } = &self.interfaces[interface];
+        if !self.members[*follower].responds {
+            return Vec::new();
+        }
+        let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
+        let of =
+            |(slot, &used): (&Slot, &Wrench)| slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt);
+        slots.iter().zip(&self.pass.used[interface]).map(of).collect()
+    }
+
+    /// Those that the window before had as well.
+    pub(crate) fn lasting(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
+        let before = &self.state.interfaces[interface].accelerations;
+        let now = self.accelerations(interface, dt);
+        now.iter().enumerate().map(|(slot, now)| lasting(now, before.get(slot))).collect()
     }
 }
 

@@ -7,10 +7,10 @@ use std::f64::consts::PI;
 use partita::prelude::*;
 
 const G: f64 = 9.81;
-/// Of the drum `[m]`.
+/// Radius of the drum `[m]`.
 const R: f64 = 0.1;
 
-/// Of each particle between the weights `[kg]`.
+/// Mass of each particle between the weights `[kg]`.
 const MASS: f64 = 1e-4;
 
 /// A rope of `segments` that lies over a fixed drum, with weights `[kg]` at its ends, and how far the first has sunk.

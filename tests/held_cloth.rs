@@ -122,7 +122,7 @@ fn cloth_that_is_pinned_everywhere_is_a_wall() {
     }
 }
 
-/// What lies on a sheet that is pinned everywhere stays there, and is carried: m g on the mean of a second.
+/// A body on a sheet that is pinned everywhere rests there, and is carried with m g on the mean of a second.
 #[test]
 fn a_body_rests_on_cloth_that_is_pinned_everywhere() {
     for method in METHODS {

@@ -95,7 +95,7 @@ impl AviCloth {
 }
 
 impl AviCloth {
-    /// What carriers get that come to where the cloth cannot give way.
+    /// Computes impacts on carriers that come to where the cloth cannot give way.
     pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
         let Work { contacts, obstacles, next, inverse_masses, held, begin, velocities, reactions, impacts, .. } =
             &mut self.work;

@@ -57,7 +57,7 @@ pub(crate) struct Work {
     pub given: Vec<Given>,
     pub reactions: Vec<Reaction>,
     pub impacts: Vec<Reaction>,
-    /// Of vertices at the end of a step `[m/s]`.
+    /// Velocities of the vertices at the end of a step `[m/s]`.
     pub velocities: Vec<V3>,
     /// Of the last step.
     pub counts: Counts,

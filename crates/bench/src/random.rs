@@ -21,7 +21,7 @@ type V3 = Vector3<f64>;
 const METHODS: [&str; 3] = ["implicit", "ibds", "avi"];
 const HOLDS: [&str; 7] = ["free", "a corner", "corners", "some vertices", "an edge", "all vertices", "a bar"];
 
-/// What may be gained, of the energy that moves [-].
+/// Largest gain, relative to the energy that moves [-].
 const MOST: f64 = 0.01;
 
 /// Worst scenes that are printed for each method and scheme.

@@ -45,7 +45,7 @@ pub struct Held {
     pub guide: Option<u32>,
 }
 
-/// What carries a vertex whose motion is prescribed.
+/// Support of a vertex: the carrier of its prescribed motion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Support {
     /// Nothing: the vertex is free.

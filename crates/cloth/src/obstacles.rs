@@ -14,7 +14,7 @@ type V3 = Vector3<f64>;
 #[derive(Default)]
 pub struct Obstacles {
     guides: Vec<usize>,
-    /// Of each, its frame in the axes of the carrying Frame: that of a primitive, else the same.
+    /// Frame of each obstacle in the axes of the carrying Frame: that of a primitive, else the identity.
     frames: Vec<Isometry3<f64>>,
     /// Of each, at the begin and end of a part of a step; empty for what does not deform.
     points: Vec<[Vec<V3>; 2]>,
@@ -104,7 +104,7 @@ impl Obstacles {
         &self.frames[obstacle as usize]
     }
 
-    /// What the last [`Contacts::resolve`] gave to them in a part of a step with such motions.
+    /// Impulses of the last [`Contacts::resolve`] on carriers, in a substep with these motions.
     pub fn reactions<'a>(
         &'a self,
         contacts: &'a Contacts,

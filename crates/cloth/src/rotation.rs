@@ -77,7 +77,7 @@ impl Islands {
         }
         for island in &mut self.islands {
             island.centre /= island.mass;
-            // What is missing of the momentum itself is not a matter of rotation.
+            // A rotation about the centre of mass changes no linear momentum.
             island.angular -= island.centre.cross(&island.linear);
         }
         for (k, &m) in masses.iter().enumerate() {

@@ -11,7 +11,7 @@ type V3 = Vector3<f64>;
 /// Cloth at the end of a step.
 #[derive(Clone, Copy)]
 pub struct Ended<'a> {
-    /// What the step was taken with.
+    /// Inputs of the step.
     pub inputs: &'a Inputs,
     /// All guides.
     pub guides: &'a [Guide],
@@ -68,7 +68,7 @@ impl Obstacles {
         };
         // Numbers that contact refuses of the next step are refused in that step, if it comes to them.
         let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return };
-        let told = |of: &partita_contact::Reaction| {
+        let reaction = |of: &partita_contact::Reaction| {
             let guide = self.guide(of.obstacle);
             // About the carrier, where it ends this step.
             let arm = match (&carriers[of.obstacle as usize], &cloth.inputs.motions[guide]) {
@@ -81,8 +81,8 @@ impl Obstacles {
             let impulse = Wrench { linear: of.linear.into(), angular: angular.into() };
             Reaction { guide: guide as u32, carrier: of.carrier, impulse }
         };
-        reactions.extend(stops.forces.iter().map(told));
-        impacts.extend(stops.impacts.iter().map(told));
+        reactions.extend(stops.forces.iter().map(reaction));
+        impacts.extend(stops.impacts.iter().map(reaction));
         for of in &stops.supports {
             let held = cloth.held.iter().find(|held| held.vertex == of.vertex as usize);
             let support = held.and_then(|held| held.guide).map_or(Support::Own, Support::Guide);

@@ -66,7 +66,7 @@ impl Contact {
     }
 }
 
-/// How much faster than a contact asks for a vertex may get by it. Beside pins, a vertex with a small weight in the contact would
+/// Largest velocity of a vertex by a contact, relative to the velocity that the contact asks for [-]. Beside pins, a vertex with a small weight in the contact would
 /// have to go as much farther as its weight is smaller; what is then left undone is for the obstacle (`stops.rs`), shorter parts of
 /// the step and zones.
 const LEVER: f64 = 4.0;

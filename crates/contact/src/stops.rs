@@ -24,6 +24,7 @@ use crate::{
     ccd::impact_from,
     contacts::{AHEAD, PARTING},
     distance::{Nearest, nearest},
+    features::Leaf,
     respond::makes_way,
 };
 
@@ -80,7 +81,7 @@ pub struct Carrier {
     pub angular_acceleration: V3,
 }
 
-/// What the next step starts from.
+/// State of the cloth and of carriers at the start of the next step.
 #[derive(Debug, Clone, Copy)]
 pub struct Ahead<'a> {
     /// Length of the next step `[s]`.
@@ -137,9 +138,9 @@ pub struct Stops {
 /// An impulse on a kinematic vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Supported {
-    /// Which.
+    /// Number of the vertex.
     pub vertex: u32,
-    /// Where it acts on the cloth `[m]`.
+    /// Point of action on the cloth `[m]`.
     pub place: V3,
     /// Spread over the next step `[N s]`.
     pub force: V3,
@@ -161,7 +162,7 @@ struct Anchored {
     free: V3,
     target: f64,
     friction: f64,
-    /// Of the relative velocity by an impulse `[1/kg]`.
+    /// Change of the relative velocity by an impulse `[1/kg]`.
     mobility: M3,
     /// Part of the impulse that acts as a force [-].
     share: f64,
@@ -191,25 +192,25 @@ impl Contacts {
     }
 
     fn find_anchored(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Vec<Anchored>, ContactError> {
-        let kinematic = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0;
-        let leaves = self.features.leaves().iter().filter(|leaf| leaf.vertices.iter().any(kinematic));
-        let leaves: Vec<_> = leaves.map(|&leaf| (leaf, 0)).collect();
-        if leaves.is_empty() || ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
+        if ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
             return Ok(vec![]);
         }
         let h = ahead.dt;
         let reach = (1.0 + AHEAD) * self.parameters.thickness;
-        let of = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
-        let around = leaves.iter().flat_map(|(leaf, _)| leaf.vertices).map(of).reduce(|all, one| all.join(&one));
+        let swept = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
+        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(|v| ahead.inverse_masses[*v as usize] == 0.0);
+        let anchors = self.features.leaves().iter().filter(is_anchor);
+        let around = anchors.clone().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one));
         let Some(around) = around else { return Ok(vec![]) };
-        let meets = |number: usize| {
+        let may_touch = |number: usize| {
             let carriers = &ahead.carriers[number];
             (carriers.yields() || !ahead.supports.is_empty()) && self.may_come(number, carriers, h, &around)
         };
-        let near: Vec<bool> = (0..self.obstacles.len()).map(meets).collect();
-        if !near.contains(&true) {
+        if !(0..self.obstacles.len()).any(may_touch) {
             return Ok(vec![]);
         }
+        let near: Vec<bool> = (0..self.obstacles.len()).map(may_touch).collect();
+        let leaves: Vec<(Leaf, u32)> = anchors.map(|&leaf| (leaf, 0)).collect();
 
         // The next step, as it would be.
         let ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
@@ -283,12 +284,13 @@ impl Contacts {
             let kept = meeting.radius + meeting.thickness;
             impact_from(pair.kind, &x, &u, begin, kept, 0.1 * meeting.thickness)?.nearest
         };
+        let cloth = self.features.vertices();
         let way_made = makes_way(&pair.vertices, &near.weights, ahead.inverse_masses);
-        if way_made >= 1.0 {
+        let mut weights = pair.parts(near.weights, cloth);
+        if way_made >= 1.0 || weights.all(|(k, _)| ahead.inverse_masses[k] > 0.0) {
             return None;
         }
         let n = self.direction(pair, &near, Some(obstacle))?;
-        let cloth = self.features.vertices();
         let mut contact = Anchored {
             pair: *pair,
             weights: near.weights,
@@ -391,8 +393,8 @@ impl Contacts {
         for contact in contacts.iter().filter(|contact| contact.push > 0.0) {
             let whole = contact.push * contact.n + contact.drag;
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
-            self.tell_stop(contact, force, &mut stops.forces, ahead);
-            self.tell_stop(contact, impact, &mut stops.impacts, ahead);
+            self.add_to_carriers(contact, force, &mut stops.forces, ahead);
+            self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
             let kinematic = |(k, _): &(usize, f64)| ahead.inverse_masses[*k] == 0.0;
             let held: f64 = contact.pair.parts(contact.weights, cloth).filter(kinematic).map(|(_, c)| c.abs()).sum();
             let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
@@ -438,8 +440,8 @@ impl Contacts {
         }
     }
 
-    /// Adds an impulse on the first feature of a contact to what its obstacle's carriers get.
-    fn tell_stop(&self, contact: &Anchored, impulse: V3, out: &mut Vec<Reaction>, ahead: &Ahead<'_>) {
+    /// Adds an impulse on the first feature of a contact to those on its obstacle's carriers.
+    fn add_to_carriers(&self, contact: &Anchored, impulse: V3, out: &mut Vec<Reaction>, ahead: &Ahead<'_>) {
         let obstacle = contact.obstacle;
         if impulse == V3::zeros() {
             return;
@@ -475,7 +477,7 @@ fn support(ahead: &Ahead<'_>, vertex: usize) -> M3 {
     found.map_or(M3::zeros(), |k| ahead.supports[k].1)
 }
 
-/// Where carriers are, and where they go in the next step.
+/// Positions of carriers at the start and at the end of the next step `[m]`.
 fn points(carriers: &[Carrier], h: f64) -> [Vec<V3>; 2] {
     let at = |carrier: &Carrier| carrier.pose.translation.vector;
     let then = |carrier: &Carrier| at(carrier) + h * carrier.next_velocity(h);

@@ -97,7 +97,7 @@ impl IbdsCloth {
         Ok(contacts.impulses().iter().any(|impulse| *impulse != V3::zeros()))
     }
 
-    /// What carriers get that come to where the cloth cannot give way.
+    /// Computes impacts on carriers that come to where the cloth cannot give way.
     pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
         let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
         impacts.clear();

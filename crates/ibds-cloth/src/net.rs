@@ -79,7 +79,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// What hangs together by links, springs, struts and triangles.
+    /// Islands of particles joined by links, springs, struts and triangles.
     pub(crate) fn islands(&self) -> Islands {
         let links = self.links.iter().map(|link| link.particles);
         let springs = self.springs.iter().map(|spring| spring.particles);

@@ -9,7 +9,7 @@ type V3 = Vector3<f64>;
 
 /// A sheet of 0.4 m that spins at 6 rad/s about an axis in its plane, across it or askew keeps 97 % of its angular momentum for a
 /// second, and gains no energy: velocities from positions alone lose h²ω² of it a step, a third in a second at 60 Hz. Without and with
-/// gravity, whose torque is on the books.
+/// gravity, whose torque the ledger knows.
 #[test]
 fn a_free_sheet_keeps_its_angular_momentum() {
     for integrator in [Integrator::SymplecticEuler, Integrator::Parabola] {

@@ -72,7 +72,7 @@ impl Problem<'_> {
         self.sheet.masses.iter().map(move |m| h * *m * g)
     }
 
-    /// What rounding of positions leaves of elastic forces in `h` `[N s]`: no solution is more exact.
+    /// Impulses of elastic forces over `h` by rounding of positions alone `[N s]`: no solution is more exact.
     pub fn rounding(&self, h: f64) -> impl Iterator<Item = V3> {
         let reach = self.state.positions.iter().fold(0.0, |reach: f64, x| reach.max(x.amax()));
         (0..self.sheet.masses.len()).map(move |k| V3::repeat(h * self.sheet.rounding(k, reach)))

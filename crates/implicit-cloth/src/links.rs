@@ -76,8 +76,9 @@ impl Link {
     /// As it seems to be at the begin, if all go on as they do: closed where it is too near. With friction by how hard it was pushed
     /// in the last step; where it was not, sticking if it hardly moves, else without. `stiffness` is the least and the most `[N/m]`.
     ///
-    /// What is deeper in than where the push grows is no stiffer than what holds the load of the last step, or stores the work of
-    /// lifting the cloth's `weight` `[N]` by the thickness: so what starts within an obstacle is led out by [`partita_contact`], not shot.
+    /// A contact deeper than the width in which its force grows is no stiffer than the load of the last step needs, or than stores the
+    /// work of lifting the cloth's `weight` `[N]` by the thickness. So cloth that starts within an obstacle is led out by
+    /// [`partita_contact`] and not thrown.
     pub fn new(near: &Near, stiffness: [f64; 2], weight: f64, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
         let [least, most] = stiffness;

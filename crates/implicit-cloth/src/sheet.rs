@@ -47,8 +47,7 @@ impl Sheet {
         (1.0 + fabric.damping / dt) * self.stiffness[vertex] + self.masses[vertex] / (dt * dt)
     }
 
-    /// What rounding of positions within `reach` `[m]` leaves of the membrane's force on a vertex `[N]`: some ε of each of a dozen
-    /// coordinates.
+    /// Force of the membrane on a vertex by rounding of positions within `reach` `[m]` `[N]`: some ε of each of a dozen coordinates.
     pub fn rounding(&self, vertex: usize, reach: f64) -> f64 {
         16.0 * f64::EPSILON * reach * self.stiffness[vertex]
     }

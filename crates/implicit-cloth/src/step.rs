@@ -51,7 +51,7 @@ pub(crate) struct Work {
     /// What is near at the begin of a part, and as contacts.
     pub near: Vec<Near>,
     pub links: Vec<Link>,
-    /// Of the last part, [`crate::integrate::Ended::unbalanced`].
+    /// [`crate::integrate::Ended::unbalanced`] of the last substep.
     pub unbalanced: f64,
     pub islands: Islands,
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
@@ -388,7 +388,7 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    /// What carriers get that come to where the cloth cannot give way.
+    /// Computes impacts on carriers that come to where the cloth cannot give way.
     fn stop_carriers(&mut self, inputs: &Inputs) {
         let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
         let State { contact, positions, velocities, external, .. } = next;

@@ -41,7 +41,7 @@ fn the_default_integrator_keeps_angular_momentum() {
     }
 }
 
-/// What each integrator keeps, as the table in the docs of [`Integrator`] has it, to a hundredth: cotton that spins in its plane
+/// Each integrator keeps what the table in the docs of [`Integrator`] says, to a hundredth: cotton that spins in its plane
 /// and about an axis in it, at 60 and 240 Hz.
 #[test]
 fn integrators_keep_what_their_table_says() {

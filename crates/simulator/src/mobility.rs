@@ -77,8 +77,7 @@ impl Mobility {
     }
 }
 
-/// What a follower knows of a carrier besides its motion, so that it can report the impulse of two bodies where it cannot
-/// give way.
+/// Response of a carrier to impulses, from which a follower that cannot give way computes the impulse of two bodies.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Response {
     /// At the end of the step.

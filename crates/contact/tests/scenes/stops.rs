@@ -77,7 +77,7 @@ fn a_wall_takes_the_impulse_of_two_bodies() {
     }
 }
 
-/// What rests is held by a force, m g h, and nothing acts at once.
+/// A resting body is supported by a force, m g h; no impulse acts at once.
 #[test]
 fn what_rests_is_held_by_a_force() {
     let carrier =
@@ -150,4 +150,13 @@ fn what_is_far_or_immovable_is_left_alone() {
     for carrier in [far, fixed] {
         assert_eq!(stops(&mut contacts(BALL, 0.0, 0.0), carrier, &[0.0; 3]), Stops::default());
     }
+}
+
+/// An edge between free vertices makes way by itself, however unlike these are and though its triangle has a pin.
+#[test]
+fn free_edges_beside_a_pin_make_way() {
+    let beside = V3::new(1.0, 0.0, 1.0).normalize() * 0.1;
+    let at = V3::new(1.0 - 1e-5, 0.0, 1e-5) + beside + V3::y() * 1e-3;
+    let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, -2.0 * beside.normalize()), &[0.0, 1.0, 1e7]);
+    assert_eq!(found, Stops::default());
 }

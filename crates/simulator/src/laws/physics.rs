@@ -70,9 +70,9 @@ pub fn law_5(suite: &Suite) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What `free` states of the mobility of its first handles is what an impulse along and a torque about each axis does to their
-/// velocities in a step, to a hundredth of the largest: forces that depend on velocities answer within the step too.
-/// Where nothing is stated there is nothing to agree.
+/// Stated mobilities of the first handles of `free` agree with the changes of velocity by an impulse along, and a torque impulse
+/// about, each axis in one step. The tolerance of a hundredth is for forces that depend on velocities and answer within the step.
+/// Handles without a stated mobility are skipped.
 ///
 /// # Errors
 /// Names the handle, the axis and the two velocities.
