@@ -47,7 +47,7 @@ pub(crate) struct Work {
     pub begin: Vec<V3>,
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
-    /// Velocities at the start of a part `[m/s]`, and impulses of forces over it `[N s]`.
+    /// Velocities at the start of a part `[m/s]`, and impulses of forces over it `[N s]`; none where something carries every island.
     pub start_velocities: Vec<V3>,
     pub impulses: Vec<V3>,
     pub islands: Islands,
@@ -215,6 +215,7 @@ impl IbdsCloth {
             predicted,
             start_velocities,
             impulses,
+            islands,
             taken,
             given,
             ..
@@ -229,9 +230,11 @@ impl IbdsCloth {
         predicted.extend(bodies.map(|((x, v), (f, w))| x + h * v + share * h * h * *w * f));
         held.iter().for_each(|held| predicted[held.vertex] = held.position);
         places.clone_from(predicted);
-        start_velocities.clone_from(&next.velocities);
         impulses.clear();
-        impulses.extend(forces.iter().map(|f| h * f));
+        if islands.start(held.iter().map(|held| held.vertex)) {
+            start_velocities.clone_from(&next.velocities);
+            impulses.extend(forces.iter().map(|f| h * f));
+        }
         for sum in [taken, given] {
             sum.clear();
             sum.resize(places.len(), V3::zeros());
@@ -428,10 +431,9 @@ impl IbdsCloth {
     /// Puts back the angular momentum that velocities from positions lose, of what nothing carries and, in this part, nothing
     /// touches: impulses of links are along where these end, and act on particles where they start.
     fn keep_angular_momentum(&mut self) {
-        let Work { next, begin, start_velocities, impulses, predicted, held, islands, pushes, rates, .. } =
-            &mut self.work;
+        let Work { next, begin, start_velocities, impulses, predicted, islands, pushes, rates, .. } = &mut self.work;
         let touches = |touch: partita_contact::Touch| touch.impulse != V3::zeros();
-        if pushes.touches().chain(rates.touches()).any(touches) || !islands.start(held.iter().map(|held| held.vertex)) {
+        if impulses.is_empty() || pushes.touches().chain(rates.touches()).any(touches) {
             return;
         }
         let masses = &self.net.masses;
