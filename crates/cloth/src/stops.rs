@@ -115,7 +115,7 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
         }
     };
     match surface.carrier {
-        partita_simulator::Carrier::Frame(_) => Carriers::Frame(carrier((0, &motion.end[0]), frame)),
+        partita_simulator::Carrier::Frame(_) => Carriers::Frame(Box::new(carrier((0, &motion.end[0]), frame))),
         partita_simulator::Carrier::Points(_) => {
             let of = |numbered| carrier(numbered, &Isometry3::identity());
             Carriers::Points(motion.end.iter().enumerate().map(of).collect())

@@ -104,7 +104,7 @@ pub enum Carriers {
     /// The obstacle is absent.
     Absent,
     /// One frame carries all of it.
-    Frame(Carrier),
+    Frame(Box<Carrier>),
     /// A point carries each vertex.
     Points(Vec<Carrier>),
 }
@@ -113,7 +113,7 @@ impl Carriers {
     fn all(&self) -> &[Carrier] {
         match self {
             Self::Absent => &[],
-            Self::Frame(frame) => std::slice::from_ref(frame),
+            Self::Frame(frame) => std::slice::from_ref(&**frame),
             Self::Points(points) => points,
         }
     }

@@ -33,7 +33,7 @@ fn the_default_integrator_keeps_angular_momentum() {
     for fabric in [Fabric::cotton(), Fabric::silk(), Fabric::jersey()] {
         for axis in [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.4, 1.0, -0.7]] {
             for (hz, least) in [(60, 0.90), (240, 0.97)] {
-                let [spin, energy] = kept(fabric.clone(), Integrator::default(), axis, hz);
+                let [spin, energy] = kept(fabric, Integrator::default(), axis, hz);
                 assert!((least..1.001).contains(&spin), "{axis:?}, {hz} Hz: {spin}");
                 assert!(energy < 1.01, "{axis:?}, {hz} Hz: {energy}");
             }

@@ -43,7 +43,7 @@ fn stops(contacts: &mut Contacts, carrier: Carrier, inverse_masses: &[f64; 3]) -
         velocities: &[V3::zeros(); 3],
         inverse_masses,
         supports: &[],
-        carriers: &[Carriers::Frame(carrier)],
+        carriers: &[Carriers::Frame(Box::new(carrier))],
     };
     contacts.stops(&State::default(), &ahead).unwrap()
 }

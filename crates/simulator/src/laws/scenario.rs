@@ -121,7 +121,7 @@ impl Scenario {
         let loaded = || self.loaded.iter().enumerate();
         let loads = loaded().map(|(j, &(handle, kind))| (handle, wrench(j, kind, self.load)));
         // In every third step, a quarter as large as the loads.
-        let struck = loaded().filter(|(j, _)| (k + j) % 3 == 0);
+        let struck = loaded().filter(|(j, _)| (k + j).is_multiple_of(3));
         let impulses = struck.map(|(j, &(handle, kind))| (handle, wrench(j + 1, kind, 0.25 * self.load * self.dt)));
         let motions = self.guides.iter().zip(&self.starts).map(|(guide, starts)| {
             let at = |t: f64| starts.iter().map(|start| self.path(guide, start, t)).collect();
