@@ -221,9 +221,22 @@ impl Engine {
         let piece = dt * PIECE;
         if dt > self.state.last_dt && self.can_strike() && self.strikes_soon(piece, dt, pushes)? {
             let (window, end) = (self.state.window, self.state.time + dt);
+            let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
             let first = scheme.window(self, piece, dt - piece, pushes)?;
+            // Over so short a piece reactions are no forces to go on with: they act as the impulses that they are.
+            for (interface, force) in self.state.interfaces.iter_mut().zip(forces) {
+                interface.force = force;
+                let owed = interface.pending.iter().zip(&interface.impacts).map(|(pending, impact)| *pending - *impact);
+                interface.carry = owed.collect();
+            }
             let mut report = scheme.window(self, dt - piece, dt, pushes)?;
             report.passes += first.passes;
+            report.load_change = report.load_change.max(first.load_change);
+            report.gap = report.gap.max(first.gap);
+            report.iterations.iter_mut().zip(&first.iterations).for_each(|(sum, more)| *sum += more);
+            if report.outcome == Outcome::Converged {
+                report.outcome = first.outcome;
+            }
             (report.window, report.time) = (window, end);
             (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
             return Ok(report);

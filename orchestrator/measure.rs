@@ -8,6 +8,9 @@ use partita_simulator::{HandleId, HandleState, Inputs, Kind, Mobility, Simulator
 const IMPULSE: f64 = 1e-3;
 const CHANGES: [f64; 3] = [1e-5, 1e-3, 1e-2];
 
+/// Change of velocity below which an axis counts as blocked: what a joint's solver leaves is no mobility `[m/s]`.
+const ROUNDING: f64 = 1e-13;
+
 /// Impulses that are tried, each scaled by what the last one did.
 const TRIALS: usize = 4;
 
@@ -77,7 +80,8 @@ fn together(
                 let change = |a: [f64; 3], b: [f64; 3]| Vector3::from(a) - Vector3::from(b);
                 let [v, w] = [change(pushed.velocity, free.velocity), change(pushed.spin, free.spin)];
                 largest = largest.max(v.norm()).max(w.norm());
-                for k in 0..3 {
+                let is_noise = v.norm().max(w.norm()) < ROUNDING;
+                for k in (0..3).filter(|_| !is_noise) {
                     if axis < 3 {
                         mobility.linear[k][axis] = v[k] / size;
                     } else {
@@ -87,7 +91,7 @@ fn together(
                 }
             }
             let [low, aim, high] = CHANGES;
-            if largest == 0.0 || (low..=high).contains(&largest) {
+            if largest < ROUNDING || (low..=high).contains(&largest) {
                 break;
             }
             size *= aim / largest;

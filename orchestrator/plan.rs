@@ -56,7 +56,8 @@ pub(crate) struct Slot {
     pub watched: usize,
     /// Of what the handle carries `[m]`; a torque over it is a force.
     pub extent: f64,
-    /// Effective inverse mass, in the handle's own axes.
+    /// Effective inverse mass, in the handle's own axes. Measured, so no part of what makes two scenes the same.
+    #[serde(skip)]
     pub mobility: Mobility,
 }
 

@@ -42,9 +42,9 @@ impl Slot {
 }
 
 /// Accelerations that both windows had, component by component: the smaller of two of one sign, else none. An impact
-/// from elsewhere is in one window only, and is not expected again.
+/// from elsewhere is in one window only, and is not expected again. Before a second window none is known to last.
 pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Accelerations {
-    let Some(before) = before else { return *now };
+    let Some(before) = before else { return Accelerations::default() };
     let of = |a: f64, b: f64| if a * b > 0.0 { a.signum() * a.abs().min(b.abs()) } else { 0.0 };
     [0, 1].map(|i| [0, 1, 2].map(|k| of(now[i][k], before[i][k])))
 }
@@ -109,6 +109,7 @@ impl Engine {
         let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let tried = self.pass(piece, next, &forces, pushes, true);
         self.retract(START, true)?;
+        self.forget(START);
         self.state.totals.passes = passes;
         Ok(tried.is_ok() && self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
     }
@@ -142,6 +143,6 @@ mod tests {
         let now = [[1.0, -2.0, 3.0], [0.0, 5.0, -1.0]];
         let before = [[2.0, -1.0, -3.0], [1.0, 4.0, -9.0]];
         assert_eq!(lasting(&now, Some(&before)), [[1.0, -1.0, 0.0], [0.0, 4.0, -1.0]]);
-        assert_eq!(lasting(&now, None), now);
+        assert_eq!(lasting(&now, None), Accelerations::default());
     }
 }

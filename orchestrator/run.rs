@@ -118,7 +118,7 @@ impl Run {
             let _ = self.mark();
         }
         let start = Instant::now();
-        let (window, dt) = (self.windows(), self.rate.dt);
+        let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
         let result = self.engine.window(dt, &self.pushes);
         let took = start.elapsed();
         self.clock.windows += took;
@@ -132,7 +132,7 @@ impl Run {
                 Ok(report)
             }
             Err(Failure { member, error }) => {
-                let (simulator, time) = (self.engine.members[member].name.clone(), self.time());
+                let simulator = self.engine.members[member].name.clone();
                 self.go_to(window)?;
                 Err(Error::Window { window, time, simulator, error })
             }

@@ -163,7 +163,7 @@ impl Worker {
             let responses = if i + 1 == n { inputs.responses.clone() } else { Vec::new() };
             let part = Inputs { loads: inputs.loads.clone(), impulses, motions, responses };
             let report = self.simulator.step(dt / f64::from(n), &part)?;
-            *impacts = report.impacts;
+            impacts.extend(report.impacts);
             for Reaction { guide, carrier, impulse } in report.reactions {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }

@@ -46,10 +46,13 @@ pub struct Moment<'a> {
 }
 
 impl Islands {
-    /// Islands by the number of each vertex's, counted from 0.
-    pub fn new(of: Vec<u32>) -> Self {
-        let count = of.iter().max().map_or(0, |last| *last as usize + 1);
-        Self { of, islands: vec![Island::default(); count] }
+    /// Islands by a number for each vertex, the same within an island.
+    pub fn new(mut of: Vec<u32>) -> Self {
+        let mut numbers = of.clone();
+        numbers.sort_unstable();
+        numbers.dedup();
+        of.iter_mut().for_each(|number| *number = numbers.partition_point(|known| known < number) as u32);
+        Self { of, islands: vec![Island::default(); numbers.len()] }
     }
 
     /// Starts a step with the vertices that something carries. Whether there is an island that nothing does.
@@ -142,7 +145,7 @@ mod tests {
         let x = [V3::x(), V3::y(), V3::new(0.3, 0.2, 1.0), V3::new(5.0, 0.0, 0.0), V3::new(5.0, 1.0, 0.0)];
         let masses = [1.0, 2.0, 0.5, 1.0, 1.0];
         let spun = x.map(|x| V3::new(0.1, 0.2, 0.3).cross(&x));
-        let mut islands = Islands::new(vec![0, 0, 0, 1, 1]);
+        let mut islands = Islands::new(vec![0, 0, 0, 3, 3]);
         assert!(islands.start([3].into_iter()));
         let mut v = [V3::zeros(); 5];
         islands.solve(&masses, Moment { x: &x, v: &spun }, Moment { x: &x, v: &v });

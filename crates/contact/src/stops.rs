@@ -162,8 +162,9 @@ struct Anchored {
     free: V3,
     target: f64,
     friction: f64,
-    /// Change of the relative velocity by an impulse `[1/kg]`.
+    /// Change of the relative velocity by an impulse, and the part of it that is the supports' `[1/kg]`.
     mobility: M3,
+    of_supports: M3,
     /// Part of the impulse that acts as a force [-].
     share: f64,
     /// Sum of impulses on the first feature `[N s]`.
@@ -302,14 +303,16 @@ impl Contacts {
             target: 0.0,
             friction: meeting.friction,
             mobility: M3::zeros(),
+            of_supports: M3::zeros(),
             share: 0.0,
             push: 0.0,
             drag: V3::zeros(),
         };
         for (k, c) in pair.parts(near.weights, cloth) {
             contact.free += c * ahead.velocities[k];
-            contact.mobility += c * c * support(ahead, k);
+            contact.of_supports += c * c * support(ahead, k);
         }
+        contact.mobility = contact.of_supports;
         let mut drift = V3::zeros();
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
@@ -366,6 +369,10 @@ impl Contacts {
             frames: vec![[V3::zeros(); 2]; self.obstacles.len()],
             vertices: vec![V3::zeros(); self.work.x.len()],
         };
+        // Which supports are of one body is not known. Each contact gets a part of it, as light as if all were: mass splitting, which
+        // asks for too little rather than too much.
+        let sharing = contacts.iter().filter(|contact| contact.of_supports != M3::zeros()).count().max(1) as f64;
+        contacts.iter_mut().for_each(|contact| contact.mobility += (sharing - 1.0) * contact.of_supports);
         for _ in 0..SWEEPS {
             let (mut largest, mut most) = (0.0_f64, 0.0_f64);
             for contact in &mut contacts {
@@ -381,7 +388,7 @@ impl Contacts {
                     contact.drag = (contact.drag - across / answer).cap_magnitude(contact.friction * contact.push);
                 }
                 let now = contact.push * n + contact.drag;
-                self.apply(contact, &(now - before), ahead, &mut changes);
+                self.apply(contact, &(now - before), sharing, ahead, &mut changes);
                 largest = largest.max(now.norm());
                 most = most.max((now - before).norm());
             }
@@ -416,11 +423,11 @@ impl Contacts {
         v + of.map(|(&k, &c)| c * changes.vertices[k as usize]).sum::<V3>()
     }
 
-    /// Puts an impulse on the first feature, and the opposite on the second.
-    fn apply(&self, contact: &Anchored, impulse: &V3, ahead: &Ahead<'_>, changes: &mut Changes) {
+    /// Puts an impulse on the first feature, and the opposite on the second, with so many contacts that share supports.
+    fn apply(&self, contact: &Anchored, impulse: &V3, sharing: f64, ahead: &Ahead<'_>, changes: &mut Changes) {
         let cloth = self.features.vertices();
         for (k, c) in contact.pair.parts(contact.weights, cloth) {
-            changes.vertices[k] += c * support(ahead, k) * impulse;
+            changes.vertices[k] += sharing * c * support(ahead, k) * impulse;
         }
         match &ahead.carriers[contact.obstacle as usize] {
             Carriers::Absent => {}

@@ -310,8 +310,9 @@ impl Simulator for IbdsCloth {
         check_guides(&self.table, self.follows(), &self.guides, &guides)?;
         self.holds.check_attachments(&self.table, &guides)?;
         let (own, obstacles) = Obstacles::new(&guides);
-        self.state.contact = partita_contact::State::unseen(obstacles.len());
+        let unseen = partita_contact::State::unseen(obstacles.len());
         self.work.contacts = contacts(&self.net, &self.parameters, obstacles)?;
+        self.state.contact = unseen;
         self.work.obstacles = own;
         self.guides = guides;
         self.identity = OnceLock::new();

@@ -342,8 +342,9 @@ impl Simulator for ImplicitCloth {
             return Err(SimulatorError::refused(format!("guide {number}"), found, expected));
         }
         let (own, obstacles) = Obstacles::new(&guides);
-        self.state.contact = partita_contact::State::unseen(obstacles.len());
+        let unseen = partita_contact::State::unseen(obstacles.len());
         self.work.contacts = contacts(&self.mesh, &self.parameters, obstacles)?;
+        self.state.contact = unseen;
         self.work.obstacles = own;
         self.guides = guides;
         self.identity = OnceLock::new();

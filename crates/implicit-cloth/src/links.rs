@@ -77,17 +77,28 @@ impl Link {
     /// in the last step; where it was not, sticking if it hardly moves, else without. `stiffness` is the least and the most `[N/m]`.
     ///
     /// A contact deeper than the width in which its force grows is no stiffer than the load of the last step needs, or than stores the
-    /// work of lifting the cloth's `weight` `[N]` by the thickness. So cloth that starts within an obstacle is led out by
-    /// [`partita_contact`] and not thrown.
-    pub fn new(near: &Near, stiffness: [f64; 2], weight: f64, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
+    /// energy of its approach and the work of lifting it by the thickness, with `mass` `[kg]` in a field of `gravity` `[m/s²]`. So cloth
+    /// that starts within an obstacle is led out by [`partita_contact`] and not thrown.
+    pub fn new(
+        near: &Near,
+        stiffness: [f64; 2],
+        [mass, gravity]: [f64; 2],
+        pushed: Option<f64>,
+        v: &[V3],
+        dt: f64,
+    ) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
         let [least, most] = stiffness;
         let width = AHEAD * near.thickness;
         let bears = |load: f64| 2.0 * RESERVE * load / width;
         let stiffness = pushed.map_or(most, |load| bears(load).max(least).min(most));
+        let sum = |of: &dyn Fn(usize) -> V3| near.pair.parts(near.weights, v.len()).map(|(k, c)| c * of(k)).sum::<V3>();
+        let approach = near.normal.dot(&(near.drift + sum(&|k| dt * v[k]))).min(0.0) / dt;
+        // Twenty times its own energy of motion: the cloth behind comes too.
+        let energy = mass * (gravity * near.thickness + 10.0 * approach * approach);
         let deep = -gap;
         let deepest = match deep > width {
-            true => (pushed.unwrap_or(0.0) / (deep - 0.5 * width)).max(2.0 * weight * near.thickness / (deep * deep)),
+            true => (pushed.unwrap_or(0.0) / (deep - 0.5 * width)).max(2.0 * energy / (deep * deep)),
             false => f64::INFINITY,
         };
         let mut link = Self {
@@ -310,7 +321,7 @@ mod tests {
             friction,
             way_made: 1.0,
         };
-        Link::new(&near, [20.0, 200.0], f64::INFINITY, None, &[V3::zeros()], DT)
+        Link::new(&near, [20.0, 200.0], [1.0, f64::INFINITY], None, &[V3::zeros()], DT)
     }
 
     fn link(friction: f64) -> Link {

@@ -77,7 +77,7 @@ pub(crate) fn solve(
             solver.solve(&system, change, begun, enough.max(forcing * forcing * begun), parameters.max_iterations);
         thought = [begun, solved.left];
         ended.iterations += solved.iterations;
-        let of_scale = |square: f64| if scale > 0.0 { (square / scale).sqrt() } else { 0.0 };
+        let of_scale = |square: f64| if square > noise { (square / scale).sqrt() } else { 0.0 };
         ended.error = of_scale(solved.left);
         // Of what is given, and what the solver left over: A Δ - b (PD97, section 4.3).
         impulses.resize(n, V3::zeros());
