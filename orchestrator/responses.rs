@@ -1,7 +1,7 @@
 //! Responses of carriers, from which followers compute the impulse of two bodies.
 //!
 //! A leader may state its mobilities; those that it does not are measured once with the three verbs: a step with a unit
-//! impulse, less a step without, retracted. They are kept in the carrier's axes and turn with it.
+//! impulse, less a step without, retracted. Those of Frames are kept in the carrier's axes and turn with it; a Point has no axes, so its mobility stays as it was.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Mobility, Response, Wrench};
