@@ -8,9 +8,9 @@ use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Scheme,
+    Error, Mistake, Scheme,
     ledger::InterfaceLedger,
-    plan::{Interface, Member, SpringPlan, motion, orientation_of},
+    plan::{GuidePlan, Interface, Member, SpringPlan, motion, orientation_of},
     report::Stopped,
     responses::Accelerations,
     schemes::Memory,
@@ -212,6 +212,20 @@ impl Engine {
             inputs,
             spare_states: vec![Vec::new(); n],
         })
+    }
+
+    /// Asks followers whether they can start from where they and their guides are.
+    pub(crate) fn check_start(&mut self) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        for (member, seat) in self.members.iter().zip(&mut self.seats).filter(|(member, _)| !member.guides.is_empty()) {
+            let states = |guide: &GuidePlan| guide.carrier_states(&self.state.states[guide.leader]).collect::<Vec<_>>();
+            let still = |states: Vec<_>| Some(motion(None, states.iter().copied(), states.iter().copied()));
+            let motions = member.guides.iter().map(|guide| still(states(guide))).collect();
+            if let Err(error) = seat.ask(Request::CheckStart(motions)) {
+                mistakes.push(Mistake::Handle { coupling: format!("start of `{}`", member.name), error });
+            }
+        }
+        mistakes
     }
 
     /// One window by the scene's scheme. Before the first one, and one that is longer than the last, a short piece of it shows what

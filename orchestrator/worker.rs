@@ -11,8 +11,8 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Guide, HandleId, HandleState, Inputs, Mobility, Outcome, Reaction, Simulator, SimulatorError, Snapshot, Stages,
-    Wrench,
+    Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError, Snapshot,
+    Stages, Wrench,
 };
 
 use crate::measure;
@@ -33,6 +33,8 @@ pub(crate) enum Request {
     Adopt(u64, Vec<u8>),
     /// Look at it.
     Inspect(Look),
+    /// Check the start, with these motions of the guides.
+    CheckStart(Vec<Option<Motion>>),
     /// State or measure the mobilities of handles, as a step of `dt` shows them.
     Mobilities { handles: Vec<HandleId>, dt: f64 },
 }
@@ -112,6 +114,7 @@ impl Worker {
                 look(&*worker.simulator);
                 Ok(())
             })),
+            Request::CheckStart(motions) => Reply::Done(self.guarded(|worker| worker.simulator.check_start(&motions))),
             Request::Mobilities { handles, dt } => {
                 Reply::Mobilities(self.guarded(|worker| measure::mobilities(&mut *worker.simulator, &handles, dt)))
             }
@@ -156,7 +159,7 @@ impl Worker {
         let mut sums: BTreeMap<(u32, u32), Wrench> = BTreeMap::new();
         for i in 0..n {
             let cut = |(guide, motion): (&Guide, &Option<_>)| {
-                motion.as_ref().map(|motion: &partita_simulator::Motion| motion.part(guide, dt, n, i))
+                motion.as_ref().map(|motion: &Motion| motion.part(guide, dt, n, i))
             };
             let motions = self.guides.iter().zip(&inputs.motions).map(cut).collect();
             let impulses = if i == 0 { inputs.impulses.clone() } else { Vec::new() };

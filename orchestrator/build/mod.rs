@@ -225,7 +225,11 @@ impl Builder {
                     .map_err(|error| Error::refused("thread", error, "a thread for each simulator"))?,
             });
         }
-        let engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;
+        let mut engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;
+        let mistakes = engine.check_start();
+        if !mistakes.is_empty() {
+            return Err(Error::Scene(Mistakes(mistakes)));
+        }
         Run::new(engine, scene.rate, scene.rewind, time)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use partita::simulator::reference::{Chain, ChainParameters, MassOnSpring, SpringParameters};
 use partita::{
     prelude::*,
-    simulator::{Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Mobility, Snapshot, StepReport, Surface},
+    simulator::{Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Mobility, Motion, Snapshot, StepReport, Surface},
 };
 
 /// A free point mass `[kg]` at the origin.
@@ -138,6 +138,10 @@ impl Simulator for Hooked {
     fn follows(&self) -> Follows {
         self.inner.follows()
     }
+    fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.inner.check_start(motions)
+    }
+
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {
         *self.guides.lock().unwrap() = guides.clone();
         self.inner.follow(guides)

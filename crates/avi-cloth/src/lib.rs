@@ -72,7 +72,7 @@ use partita_elastic::{Cut, Sheet};
 pub use partita_elastic::{Fabric, Membrane};
 pub use partita_mesh::{Mesh, Side};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
@@ -486,6 +486,12 @@ impl Simulator for AviCloth {
         self.state.contact = partita_contact::State::unseen(obstacles);
         self.identity = OnceLock::new();
         Ok(())
+    }
+
+    fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let positions = self.positions();
+        let Some(contacts) = &mut self.work.contacts else { return Ok(()) };
+        self.work.obstacles.check_start(contacts, &self.guides, motions, &positions)
     }
 
     /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).

@@ -10,8 +10,8 @@ use std::{
 use partita::{
     Run, Scene,
     simulator::{
-        Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Simulator, SimulatorError,
-        Snapshot, StepReport, Surface,
+        Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Motion, Simulator,
+        SimulatorError, Snapshot, StepReport, Surface,
     },
 };
 
@@ -118,6 +118,10 @@ impl Simulator for Recorder {
 
     fn follows(&self) -> Follows {
         self.inner.follows()
+    }
+
+    fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.inner.check_start(motions)
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

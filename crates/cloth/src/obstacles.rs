@@ -55,6 +55,30 @@ impl Obstacles {
         }
     }
 
+    /// Checks that no obstacle is through cloth at these positions `[m]` where no motion is known that leads them apart.
+    ///
+    /// # Errors
+    /// Names the surfaces, and how many triangles of the cloth cross each.
+    pub fn check_start(
+        &mut self,
+        contacts: &mut Contacts,
+        guides: &[Guide],
+        motions: &[Option<Motion>],
+        positions: &[V3],
+    ) -> Result<(), SimulatorError> {
+        self.place(guides, motions);
+        let through = contacts.find_through(positions, &self.paths(motions)).map_err(not_apart)?;
+        let crossed = through.iter().filter_map(|&[obstacle, triangles]| match &guides[self.guide(obstacle)] {
+            Guide::Obstacle { surface, .. } => Some(format!("{triangles} triangles through `{}`", surface.name)),
+            Guide::Attachment { .. } => None,
+        });
+        let found: Vec<String> = crossed.collect();
+        if found.is_empty() {
+            return Ok(());
+        }
+        Err(SimulatorError::refused("start", found.join(", "), "cloth that some motion leads out on the near side"))
+    }
+
     /// How each goes in a part of a step.
     pub fn paths<'a>(&'a self, motions: &[Option<Motion>]) -> Vec<Path<'a>> {
         let of = |(points, (&number, frame)): (&'a [Vec<V3>; 2], (&usize, &Isometry3<f64>))| match (
@@ -174,13 +198,12 @@ pub fn not_apart(error: ContactError) -> SimulatorError {
 
 /// Tells of what contact could not, or could only slowly, put right; once for all parts of a step.
 pub fn note_contact(found: &Report, report: &mut StepReport) {
-    for (vertices, what) in [
-        (&found.pinched, "are pinched between obstacles or pins"),
-        (&found.tangled, "crossed something at the begin and are led apart"),
-    ] {
-        let note = format!("{} vertices {what}", vertices.len());
-        if !vertices.is_empty() && !report.notes.contains(&note) {
-            report.notes.push(note);
+    let mut note = |does: bool, text: &str| {
+        if does && !report.notes.iter().any(|note| note == text) {
+            report.notes.push(text.into());
         }
-    }
+    };
+    note(!found.pinched.is_empty(), "vertices are pinched between obstacles or pins");
+    note(!found.tangled.is_empty(), "cloth crosses something at the start of the step and is led apart");
+    note(found.led > 0, "cloth is inside an obstacle and is led out");
 }

@@ -11,7 +11,7 @@ use crate::{
     ContactError, Contacts, Report, State, Step,
     broad::{Bounds, Pair},
     ccd::impact_from,
-    contacts::{AHEAD, PARTING},
+    contacts::{AHEAD, Meeting, PARTING},
     distance::{Kind, nearest},
     repel::asked,
     respond::most_push,
@@ -44,6 +44,8 @@ impl Contacts {
         };
         let own = |pair: &&Pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair);
         due.extend(self.work.pairs.iter().filter(may_meet).filter(own));
+        self.collect_led(&state);
+        due.extend(self.work.led.iter().map(|led| led.pair));
         self.work.due = due;
         Ok(())
     }
@@ -72,6 +74,9 @@ impl Contacts {
     pub fn would_meet(&self, pair: &Pair) -> bool {
         let meeting = self.meeting(self.obstacle(pair));
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
+        if self.led(pair, &x).is_some() {
+            return true;
+        }
         let kept = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
         if stay_apart(pair.kind, &x, &u, 1.0, kept) {
             return false;
@@ -94,6 +99,11 @@ impl Contacts {
     ) -> Option<[V3; 4]> {
         let obstacle = self.obstacle(pair);
         let meeting = self.meeting(obstacle);
+        if let Some((n, gap)) = self.led(pair, x) {
+            let lacking = meeting.radius + meeting.thickness - gap;
+            let least = if lacking < 0.0 { lacking } else { (PARTING[1] * dt).min(PARTING[0]) * lacking };
+            return push_along(&n, least / dt, &meeting, &[1.0, -1.0, 0.0, 0.0], v, inverse_masses);
+        }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;
         }
@@ -110,22 +120,33 @@ impl Contacts {
         };
         let n = near.offset.try_normalize(0.0)?;
         let least = asked(&meeting, &near.weights, x, &n, (PARTING[1] * dt).min(PARTING[0]));
-        let c = near.weights;
-        let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
-        let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();
-        let lacking = least / dt - n.dot(&relative);
-        let push = (lacking / mobility).min(most_push(&[0, 1, 2, 3], &c, inverse_masses, lacking));
-        if !(push > 0.0 && push.is_finite()) {
-            return None;
-        }
-        let across = relative - n.dot(&relative) * n;
-        let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
-        let mut impulses = c.map(|c| c * impulse);
+        let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses)?;
         if obstacle.is_none() {
             cancel_turn(x, inverse_masses, &mut impulses);
         }
         Some(impulses)
     }
+}
+
+/// Impulses that bring the relative velocity along n to `least` `[m/s]`, with friction; none if it is that `[N s]`.
+fn push_along(
+    n: &V3,
+    least: f64,
+    meeting: &Meeting,
+    c: &[f64; 4],
+    v: &[V3; 4],
+    inverse_masses: &[f64; 4],
+) -> Option<[V3; 4]> {
+    let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
+    let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();
+    let lacking = least - n.dot(&relative);
+    let push = (lacking / mobility).min(most_push(&[0, 1, 2, 3], c, inverse_masses, lacking));
+    if !(push > 0.0 && push.is_finite()) {
+        return None;
+    }
+    let across = relative - n.dot(&relative) * n;
+    let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
+    Some(c.map(|c| c * impulse))
 }
 
 /// Friction acts at either surface, a thickness apart: the four vertices turn as one rigid body against what that turns, which changes

@@ -26,6 +26,7 @@ use crate::{
     ccd::Impact,
     distance::Nearest,
     obstacle::Core,
+    regions::Led,
     relieve::Given,
     respond::Contact,
     torque::Group,
@@ -155,6 +156,8 @@ pub(crate) struct Work {
     pub crossings: Vec<Crossing>,
     pub let_go: Vec<Pair>,
     pub tangled: Vec<bool>,
+    /// Vertices that are led out of convex solids, in order of pairs (`regions.rs`).
+    pub led: Vec<Led>,
 
     pub contacts: Vec<Contact>,
     /// Memory in which contacts are put in order, and ways before a change.

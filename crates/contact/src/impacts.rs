@@ -95,6 +95,11 @@ impl Contacts {
         if gap <= 0.0 || passes() || self.is_let_go(pair) {
             return None;
         }
+        // So near to what is round that rounding hides the gap: moving in is an impact at once, as on other surfaces.
+        if meeting.radius > 0.0 && self.is_hidden(pair, gap) {
+            let way: V3 = (0..4).map(|k| near.weights[k] * work.u[pair.vertices[k] as usize]).sum();
+            return (near.offset.dot(&way) < 0.0).then_some(Impact { time: 0.0, nearest: *near });
+        }
         // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.
         let kept = (self.parameters.separation * meeting.thickness).min(work.gap_kept * gap);
         let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));

@@ -122,10 +122,11 @@ impl Contacts {
         });
     }
 
-    /// Whether a pair is of an obstacle and of a feature with a vertex inside it.
+    /// Whether a pair is of an obstacle and of a feature that is led out of it: one with a vertex inside, or all of it in a region.
     pub(crate) fn is_inside(&self, state: &State, pair: &Pair, obstacle: Option<u32>) -> bool {
-        let Some(obstacle) = obstacle.filter(|_| !state.inside.is_empty()) else { return false };
-        pair.vertices.iter().any(|&v| state.holds(v, obstacle))
+        let Some(obstacle) = obstacle else { return false };
+        !state.inside.is_empty() && pair.vertices.iter().any(|&v| state.holds(v, obstacle))
+            || !state.regions.is_empty() && self.is_led(state, &pair.vertices, obstacle)
     }
 
     /// Whether a vertex is inside an obstacle at the begin, and from now on led out.

@@ -65,6 +65,7 @@ impl Contacts {
             friction: contact.friction,
             way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
         }));
+        self.add_near_led(&state, out);
         Ok(())
     }
 

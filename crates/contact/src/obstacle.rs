@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
-use crate::{ContactError, Features, inside::solid};
+use crate::{ContactError, Features, convex::Convex, inside::solid};
 
 type V3 = Vector3<f64>;
 
@@ -140,6 +140,8 @@ pub(crate) struct Core {
     pub extent: f64,
     /// Of a box or closed mesh, what is in and what is out.
     pub solid: Option<TriMesh>,
+    /// The solid, if it is convex.
+    pub convex: Option<Convex>,
     /// Whether triangles tell which side is out.
     pub tells_sides: bool,
 }
@@ -189,8 +191,12 @@ impl Core {
         }
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
+        let convex = match radius > 0.0 {
+            true => Some(Convex::round(&vertices, radius)),
+            false => solid.as_ref().and_then(|_| Convex::of_surface(&vertices, &features)),
+        };
         let tells_sides = obstacle.one_sided || solid.is_some() || obstacle.shape == Shape::HalfSpace;
-        Ok(Self { features, vertices, radius, extent, solid, tells_sides })
+        Ok(Self { features, vertices, radius, extent, solid, convex, tells_sides })
     }
 }
 

@@ -38,6 +38,9 @@ impl Contacts {
         }
         self.work.contacts = contacts;
         self.keep_one_each();
+        self.lead_regions(state);
+        let in_regions: usize = state.regions.iter().map(|region| region.vertices.len()).sum();
+        report.led += in_regions + state.inside.len();
         report.contacts += self.work.contacts.len();
         self.sweeps();
     }

@@ -33,6 +33,8 @@ pub struct Report {
     pub held: usize,
     /// Vertices of edges and triangles that crossed something at the begin of a part, in order; they are led apart.
     pub tangled: Vec<u32>,
+    /// Vertices inside obstacles at the start of a part, each led out.
+    pub led: usize,
     /// Vertices between obstacles or pins that leave them no room, in order; there, cloth may be inside obstacles or pierced
     /// by them.
     pub pinched: Vec<u32>,

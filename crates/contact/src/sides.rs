@@ -77,14 +77,14 @@ impl Contacts {
     /// Whether a pair is behind a one-sided obstacle, where it passes freely.
     pub(crate) fn is_far_side(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
         let Some(obstacle) = obstacle.filter(|&k| self.obstacles[k as usize].0.one_sided) else { return false };
-        !self.is_hidden(pair, near) && self.out(pair, near, obstacle).is_some_and(|out| out.dot(&near.offset) < 0.0)
+        !self.is_hidden(pair, near.distance()) && self.out(pair, near, obstacle).is_some_and(|out| out.dot(&near.offset) < 0.0)
     }
 
     /// Of a pair that touches an obstacle that tells its sides, the direction out, from the second to the first feature:
     /// perpendicular to the triangle or to both edges, if these are not parallel.
     pub(crate) fn out_of_touch(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> Option<V3> {
         let out =
-            obstacle.filter(|_| self.is_hidden(pair, near)).and_then(|obstacle| self.out(pair, near, obstacle))?;
+            obstacle.filter(|_| self.is_hidden(pair, near.distance())).and_then(|obstacle| self.out(pair, near, obstacle))?;
         let [a, b, c, d] = pair.vertices.map(|v| self.work.x[v as usize]);
         let (one, other) = match pair.kind {
             Kind::PointTriangle => (c - b, d - b),
@@ -95,9 +95,10 @@ impl Contacts {
         if parallel { Some(out) } else { (out.dot(&across).signum() * across).try_normalize(0.0) }
     }
 
-    fn is_hidden(&self, pair: &Pair, near: &Nearest) -> bool {
+    /// Whether rounding hides on which side of a surface a pair is, at such a distance from it `[m]`.
+    pub(crate) fn is_hidden(&self, pair: &Pair, distance: f64) -> bool {
         let reach = || pair.vertices.iter().fold(0.0_f64, |most, &v| most.max(self.work.x[v as usize].amax()));
-        near.distance() <= HIDDEN && near.distance() <= HIDDEN * reach()
+        distance <= HIDDEN && distance <= HIDDEN * reach()
     }
 
     /// Along which direction a pair is to be kept apart: the line between its nearest points, or out of an obstacle that it

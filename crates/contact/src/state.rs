@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContactError, Contacts};
+use crate::{ContactError, Contacts, regions::Region};
 
 /// What a step depends on besides its arguments.
 ///
@@ -13,6 +13,10 @@ use crate::{ContactError, Contacts};
 pub struct State {
     /// Vertex and obstacle, in order.
     pub(crate) inside: Vec<[u32; 2]>,
+    /// Cloth that is led out of convex solids.
+    pub(crate) regions: Vec<Region>,
+    /// Obstacles that cloth crosses with no motion known that mends it, and how many of its elements do.
+    pub(crate) through: Vec<[u32; 2]>,
     /// Obstacles that were not there in the last step, in order.
     pub(crate) absent: Vec<u32>,
     /// Whether it is known that nothing crosses.
@@ -44,6 +48,7 @@ impl State {
         let (vertices, obstacles) = (contacts.features.vertices(), contacts.obstacles.len());
         let in_order = self.inside.is_sorted() && self.absent.is_sorted();
         let known = self.inside.iter().all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
+        let known = known && self.regions.iter().all(|region| region.is_of(contacts));
         let good = in_order && known && self.absent.iter().all(|&o| (o as usize) < obstacles);
         if good { Ok(()) } else { Err(ContactError::State { vertices, obstacles }) }
     }

@@ -96,6 +96,10 @@ impl Contacts {
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));
         report.tangled.sort_unstable();
         report.tangled.dedup();
+        if state.apart {
+            state.through.clear();
+        }
+        self.find_regions(state, &mut met);
         met.retain(|vertices| !self.is_led_out(state, vertices));
         let crossings: Vec<Crossing> = met.iter().map(|&vertices| self.crossing(vertices)).collect();
 

@@ -64,7 +64,7 @@ use std::{
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
@@ -317,6 +317,11 @@ impl Simulator for IbdsCloth {
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())
+    }
+
+    fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let Some(contacts) = &mut self.work.contacts else { return Ok(()) };
+        self.work.obstacles.check_start(contacts, &self.guides, motions, &self.state.positions)
     }
 
     /// Potential energy is that of gravity (zero at the origin), of springs, and of links that give way.

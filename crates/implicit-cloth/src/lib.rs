@@ -72,7 +72,7 @@ use partita_contact::{Contacts, Features};
 use partita_elastic::Cut;
 pub use partita_elastic::{Element, Fabric, Membrane};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Simulator,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
 };
 
@@ -349,6 +349,11 @@ impl Simulator for ImplicitCloth {
         self.guides = guides;
         self.identity = OnceLock::new();
         Ok(())
+    }
+
+    fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        let Work { contacts, obstacles, .. } = &mut self.work;
+        obstacles.check_start(contacts, &self.guides, motions, &self.state.positions)
     }
 
     /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).

@@ -173,6 +173,15 @@ pub trait Simulator: Send {
         Err(SimulatorError::refused(self.name(), found, "a simulator that can follow"))
     }
 
+    /// Checks the start of a run, before the first step, with guides at the start of `motions`, one a guide. Changes nothing.
+    ///
+    /// # Errors
+    /// Names surfaces of guides that pass through this simulator's own, where no motion is known that leads them apart, and how many
+    /// triangles do.
+    fn check_start(&mut self, _motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        Ok(())
+    }
+
     // optional
 
     /// Momentum and energy, where they are known.

@@ -1,0 +1,188 @@
+//! Convex solids by their supporting planes: which directions lead out, how far, and whether a triangle is clear of them.
+
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Features,
+    crossing::crosses,
+    distance::{Kind, nearest},
+};
+
+type V3 = Vector3<f64>;
+
+/// Most faces of a solid whose directions are all tried.
+const MOST_FACES: usize = 4096;
+/// Directions around the axis of a capsule that are tried.
+const AROUND: usize = 32;
+
+/// Plane n·x = height in the axes of a solid.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plane {
+    pub normal: V3,
+    pub height: f64,
+}
+
+impl Plane {
+    /// Distance of a point below the plane `[m]`.
+    pub fn depth(&self, x: &V3) -> f64 {
+        self.height - self.normal.dot(x)
+    }
+}
+
+/// A convex solid: all within a radius of the hull of some points.
+#[derive(Debug, Clone)]
+pub(crate) struct Convex {
+    points: Vec<V3>,
+    edges: Vec<[u32; 2]>,
+    /// Planes of its faces; none where it is round.
+    faces: Vec<Plane>,
+    /// `[m]`
+    radius: f64,
+    /// Supporting planes that lead out: of faces, edges and corners, or all around what is round.
+    ways: Vec<Plane>,
+}
+
+impl Convex {
+    /// The solid within a closed surface, if no edge of it is concave.
+    pub fn of_surface(points: &[V3], features: &Features) -> Option<Self> {
+        let triangles = features.triangles();
+        if triangles.len() > MOST_FACES {
+            return None;
+        }
+        let normal = |t: &[u32; 3]| {
+            let [a, b, c] = t.map(|v| points[v as usize]);
+            (b - a).cross(&(c - a)).try_normalize(0.0)
+        };
+        let size = points.iter().fold(0.0_f64, |size, x| size.max(x.amax()));
+        for edge in features.edges() {
+            for t in features.around_edge(*edge) {
+                let Some(n) = normal(t) else { continue };
+                let at = points[t[0] as usize];
+                let mut corners = features.around_edge(*edge).flatten();
+                if corners.any(|&v| n.dot(&(points[v as usize] - at)) > 1e-9 * size) {
+                    return None;
+                }
+            }
+        }
+        let mut faces: Vec<V3> = triangles.iter().filter_map(normal).collect();
+        keep_distinct(&mut faces);
+        let mean = |around: &mut dyn Iterator<Item = &[u32; 3]>| {
+            let mut normals: Vec<V3> = around.filter_map(normal).collect();
+            keep_distinct(&mut normals);
+            normals.iter().sum::<V3>().try_normalize(1e-3)
+        };
+        let edges = features.edges().iter().filter_map(|edge| mean(&mut features.around_edge(*edge)));
+        let corners = (0..points.len() as u32).filter_map(|v| mean(&mut features.around(v).iter()));
+        let mut ways: Vec<V3> = faces.iter().copied().chain(edges).chain(corners).collect();
+        keep_distinct(&mut ways);
+        let edges = features.edges().to_vec();
+        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius: 0.0, ways: vec![] };
+        solid.faces = faces.into_iter().map(|n| solid.supporting(n)).collect();
+        solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
+        Some(solid)
+    }
+
+    /// A ball about a point, or a capsule about the edge between two on the x axis.
+    pub fn round(points: &[V3], radius: f64) -> Self {
+        let around = (0..AROUND).map(|k| {
+            let (sin, cos) = (std::f64::consts::TAU * k as f64 / AROUND as f64).sin_cos();
+            V3::new(0.0, sin, cos)
+        });
+        let cube = (0..27).map(|k| V3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - V3::repeat(1.0));
+        let mut ways: Vec<V3> = around.chain(cube.filter_map(|n| n.try_normalize(0.0))).collect();
+        keep_distinct(&mut ways);
+        let edges = if points.len() == 2 { vec![[0, 1]] } else { vec![] };
+        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius, ways: vec![] };
+        solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
+        solid
+    }
+
+    /// The plane of such a normal that touches the solid, which is below it.
+    pub fn supporting(&self, normal: V3) -> Plane {
+        let most = self.points.iter().fold(f64::NEG_INFINITY, |most, x| most.max(normal.dot(x)));
+        Plane { normal, height: most + self.radius }
+    }
+
+    /// Planes that lead out, and two along a normal of cloth where the solid is round.
+    pub fn ways(&self, of_cloth: Option<V3>) -> impl Iterator<Item = Plane> {
+        let along = of_cloth.filter(|_| self.radius > 0.0).map(|n| [n, -n]);
+        self.ways.iter().copied().chain(along.into_iter().flatten().map(|n| self.supporting(n)))
+    }
+
+    /// Number of the point on a supporting plane.
+    pub fn support(&self, plane: &Plane) -> u32 {
+        let depth = |v: &u32| plane.depth(&self.points[*v as usize]);
+        (0..self.points.len() as u32).min_by(|a, b| depth(a).total_cmp(&depth(b))).unwrap_or_default()
+    }
+
+    /// Width of the solid between a supporting plane and the opposite one `[m]`.
+    pub fn width(&self, plane: &Plane) -> f64 {
+        plane.height + self.supporting(-plane.normal).height
+    }
+
+    /// Largest distance by which a part of a triangle is within what is round, 0 where none is and for other solids `[m]`.
+    pub fn depth_in_round(&self, corners: [V3; 3]) -> f64 {
+        if self.radius == 0.0 {
+            return 0.0;
+        }
+        let [a, b, c] = corners;
+        let [p, q] = [self.points[0], self.points[self.points.len() - 1]];
+        let beside = |k: usize| {
+            let [low, high] = [a[k].min(b[k]).min(c[k]), a[k].max(b[k]).max(c[k])];
+            high < p[k].min(q[k]) - self.radius || low > p[k].max(q[k]) + self.radius
+        };
+        if (0..3).any(beside) {
+            return 0.0;
+        }
+        if self.pierces(corners) {
+            return self.radius;
+        }
+        let sides = [(a, b), (b, c), (c, a)].map(|(a, b)| nearest(Kind::EdgeEdge, &[a, b, p, q]).distance());
+        let ends = [p, q].map(|end| nearest(Kind::PointTriangle, &[end, a, b, c]).distance());
+        let distance = sides.into_iter().chain(ends).fold(f64::INFINITY, f64::min);
+        (self.radius - distance).max(0.0)
+    }
+
+    /// Whether any part of a triangle is within the solid by more than `least` `[m]`.
+    pub fn meets(&self, corners: [V3; 3], least: f64) -> bool {
+        if self.radius > 0.0 {
+            return self.depth_in_round(corners) > least;
+        }
+        let [a, b, c] = corners;
+        [(a, b), (b, c), (c, a)].iter().any(|(p, q)| self.cuts(p, q, least)) || self.pierces(corners)
+    }
+
+    /// Whether an edge of it passes through a triangle.
+    fn pierces(&self, [a, b, c]: [V3; 3]) -> bool {
+        let passes = |ends: &[u32; 2]| crosses(ends.map(|v| &self.points[v as usize]), [&a, &b, &c]);
+        self.edges.iter().any(passes)
+    }
+
+    /// Whether a part of a segment is within the solid, by more than `least` `[m]`.
+    fn cuts(&self, p: &V3, q: &V3, least: f64) -> bool {
+        let (mut from, mut to) = (0.0_f64, 1.0_f64);
+        for face in &self.faces {
+            let [a, b] = [p, q].map(|x| face.depth(x) - least);
+            match (a > 0.0, b > 0.0) {
+                (false, false) => return false,
+                (true, true) => {}
+                (true, false) => to = to.min(a / (a - b)),
+                (false, true) => from = from.max(a / (a - b)),
+            }
+        }
+        from < to
+    }
+}
+
+/// Drops directions that are as one before, to 1e-6; keeps the order.
+fn keep_distinct(directions: &mut Vec<V3>) {
+    let mut kept: Vec<V3> = vec![];
+    directions.retain(|n| {
+        let new = kept.iter().all(|other| (n - other).norm() > 1e-6);
+        if new {
+            kept.push(*n);
+        }
+        new
+    });
+}

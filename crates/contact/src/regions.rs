@@ -1,0 +1,407 @@
+//! Regions of cloth that start in a convex solid: one plane for each, beyond which all of it is led.
+//!
+//! Vertices that each take the shortest path out are led apart where these paths differ, as around the rim of a box. A region is a
+//! connected set of cloth elements (triangles, edges of nets) that cross the solid or have vertices in it. It is led along one
+//! direction n, until all its vertices are beyond the plane n·x = h that supports the solid: a triangle of them cannot cross it.
+//!
+//! Candidates for n are normals of faces, edges and corners. Their depth is the largest h - n·x of the region's vertices, and the
+//! least depth wins, if cloth around the region is clear of the solid when the region has gone there. Cloth that is wrapped around
+//! a solid has no such n; there each element goes its own least depth, unless elements that share a vertex would go opposite ways.
+//! What is left has the solid through it: no motion is known that mends it.
+
+use nalgebra::{Point3, Vector3};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ContactError, Path, State, Step,
+    broad::Pair,
+    contacts::Contacts,
+    convex::{Convex, Plane},
+    distance::Kind,
+    near::Near,
+    obstacle::{Core, Obstacle},
+    place::carried,
+    respond::{Contact, makes_way},
+    torque::{join, top},
+};
+
+type V3 = Vector3<f64>;
+
+/// Largest depth of a region: fraction of the solid's width along n, beyond which the other side is as near [-].
+const NEAR_SIDE: f64 = 0.45;
+/// Largest depth of a region, relative to its own radius: cloth that has to go farther would be drawn out to a spike [-].
+const SPIKE: f64 = 2.0;
+/// Joint way of a region is taken up to this multiple of the least depths of its elements [-].
+const JOINT: f64 = 2.0;
+/// Cosine of the angle beyond which ways of neighbouring elements oppose each other [-].
+const OPPOSED: f64 = -0.5;
+/// Distance beyond its plane at which a region is released, relative to the thickness: as contacts that rest have it, so that none
+/// pushes it at once [-].
+const RELEASED: f64 = 0.9;
+/// Cloth that is led out of a convex solid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Region {
+    pub obstacle: u32,
+    /// Vertices, in order.
+    pub vertices: Vec<u32>,
+    plane: Plane,
+    /// Vertex of the obstacle on the plane.
+    support: u32,
+}
+
+impl Region {
+    /// Whether it can be a region of this cloth and its obstacles.
+    pub fn is_of(&self, contacts: &Contacts) -> bool {
+        let supports = |(_, core): &(Obstacle, Core)| (self.support as usize) < core.vertices.len();
+        let vertices = contacts.features.vertices();
+        contacts.obstacles.get(self.obstacle as usize).is_some_and(supports)
+            && self.vertices.is_sorted()
+            && self.vertices.last().is_some_and(|&v| (v as usize) < vertices)
+    }
+
+    fn holds(&self, vertex: u32) -> bool {
+        self.vertices.binary_search(&vertex).is_ok()
+    }
+}
+
+/// A cloth element: corners of a triangle, or ends of an edge and the second of them again.
+type Element = [u32; 3];
+
+/// A connected set of elements, where their vertices are in the solid's axes, and the elements around it.
+struct Island<'a> {
+    elements: Vec<Element>,
+    vertices: Vec<u32>,
+    around: Vec<Element>,
+    x: &'a dyn Fn(u32) -> V3,
+}
+
+impl Island<'_> {
+    /// Deepest vertex of some below a plane `[m]`.
+    fn depth(&self, vertices: &[u32], plane: &Plane) -> f64 {
+        vertices.iter().fold(0.0, |most: f64, &v| most.max(plane.depth(&(self.x)(v))))
+    }
+
+    /// Half the diagonal of the box around vertices `[m]`.
+    fn radius(&self, vertices: &[u32]) -> f64 {
+        let all = vertices.iter().map(|&v| (self.x)(v));
+        let (low, high) = all.fold((V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY)), |(low, high), x| {
+            (low.inf(&x), high.sup(&x))
+        });
+        0.5 * (high - low).norm()
+    }
+
+    /// Area-weighted mean normal of its triangles.
+    fn normal(&self) -> Option<V3> {
+        let normal = |&[a, b, c]: &Element| {
+            let [a, b, c] = [a, b, c].map(self.x);
+            (b - a).cross(&(c - a))
+        };
+        self.elements.iter().map(normal).sum::<V3>().try_normalize(0.0)
+    }
+
+    /// Ways out that are on the near side and no spike, with their depths `[m]`, least first.
+    fn ways(&self, convex: &Convex, vertices: &[u32]) -> Vec<(f64, Plane)> {
+        let spike = SPIKE * self.radius(vertices);
+        let all = convex.ways(self.normal()).map(|way| (self.depth(vertices, &way), way));
+        let mut ways: Vec<_> = all.filter(|(depth, way)| *depth <= spike.min(NEAR_SIDE * convex.width(way))).collect();
+        ways.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ways
+    }
+
+    /// Whether the elements around it are clear of the solid once its vertices are beyond a plane.
+    fn is_clear_beyond(&self, convex: &Convex, plane: &Plane) -> bool {
+        let x = |v: u32| {
+            let x = (self.x)(v);
+            match self.vertices.binary_search(&v) {
+                Ok(_) => x + plane.depth(&x).max(0.0) * plane.normal,
+                Err(_) => x,
+            }
+        };
+        let least = 1e-9 * (1.0 + plane.height.abs());
+        self.around.iter().all(|element| !convex.meets(element.map(x), least))
+    }
+
+    /// Planes beyond which its elements have to come, each with vertices; none where no motion is known.
+    fn planes(&self, convex: &Convex) -> Option<Vec<(Plane, Vec<u32>)>> {
+        let least: Vec<_> = self.elements.iter().map(|e| self.ways(convex, e).first().copied()).collect();
+        let deepest = least.iter().flatten().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
+        let ways = self.ways(convex, &self.vertices);
+        let joint = ways.into_iter().find(|(_, way)| self.is_clear_beyond(convex, way));
+        let as_one = |(_, plane)| vec![(plane, self.vertices.clone())];
+        match joint {
+            Some(joint) if joint.0 <= JOINT * deepest => Some(as_one(joint)),
+            _ => self.by_element(&least).or(joint.map(as_one)),
+        }
+    }
+
+    /// Planes of elements that each go their own `least` depth.
+    fn by_element(&self, least: &[Option<(f64, Plane)>]) -> Option<Vec<(Plane, Vec<u32>)>> {
+        let planes: Vec<Plane> = least.iter().map(|way| way.map(|(_, plane)| plane)).collect::<Option<_>>()?;
+        let mut at: Vec<(u32, V3)> = vec![];
+        for (element, plane) in self.elements.iter().zip(&planes) {
+            at.extend(element.map(|v| (v, plane.normal)));
+        }
+        at.sort_by_key(|(v, _)| *v);
+        for same in at.chunk_by(|a, b| a.0 == b.0) {
+            let opposed = |n: &V3| same.iter().any(|(_, other)| n.dot(other) < OPPOSED);
+            if same.iter().any(|(_, n)| opposed(n)) {
+                return None;
+            }
+        }
+        let mut regions: Vec<(Plane, Vec<u32>)> = vec![];
+        for (element, plane) in self.elements.iter().zip(planes) {
+            match regions.iter_mut().find(|(other, _)| *other == plane) {
+                Some((_, vertices)) => vertices.extend(element),
+                None => regions.push((plane, element.to_vec())),
+            }
+        }
+        if regions.len() == 1 {
+            // All of it along one way, which is not clear.
+            return None;
+        }
+        regions.iter_mut().for_each(|(_, vertices)| keep_once(vertices));
+        Some(regions)
+    }
+}
+
+fn keep_once<T: Ord>(values: &mut Vec<T>) {
+    values.sort_unstable();
+    values.dedup();
+}
+
+impl Contacts {
+    /// Convex obstacles, capsules and balls that are through the surface at `x` `[m]` with no motion known that mends it, each with the number
+    /// of triangles and lone edges that cross it. Obstacles are at the start of `paths`.
+    ///
+    /// # Errors
+    /// As [`Contacts::resolve`].
+    pub fn find_through(&mut self, x: &[V3], paths: &[Path<'_>]) -> Result<Vec<[u32; 2]>, ContactError> {
+        let inverse_masses = vec![1.0; x.len()];
+        let step = Step { dt: 1.0, begin: x, inverse_masses: &inverse_masses, paths };
+        let unseen = State::unseen(self.obstacles.len());
+        Ok(self.look_around(&unseen, &step, x)?.through)
+    }
+
+    /// Finds regions of cloth in convex solids, from vertices known to be inside and what crosses: edge, then triangle. Those that are led
+    /// along a region are taken out of either.
+    pub(crate) fn find_regions(&self, state: &mut State, met: &mut Vec<[u32; 5]>) {
+        for number in 0..self.obstacles.len() as u32 {
+            let (_, core) = &self.obstacles[number as usize];
+            let Some([begin, _]) = self.work.poses[number as usize] else { continue };
+            let Some(convex) = &core.convex else { continue };
+            if state.through.iter().any(|[obstacle, _]| *obstacle == number) {
+                continue;
+            }
+            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let elements = self.elements_in(state, number, met, &x);
+            if elements.is_empty() {
+                continue;
+            }
+            let mut through = 0;
+            for island in self.islands(elements, &x) {
+                match island.planes(convex) {
+                    Some(planes) => state.regions.extend(planes.into_iter().map(|(plane, vertices)| {
+                        let support = convex.support(&plane);
+                        Region { obstacle: number, vertices, plane, support }
+                    })),
+                    None => through += island.elements.len() as u32,
+                }
+            }
+            if through > 0 {
+                state.through.push([number, through]);
+            }
+        }
+        let regions = &state.regions;
+        let led = |v: u32, obstacle: u32| regions.iter().any(|r| r.obstacle == obstacle && r.holds(v));
+        state.inside.retain(|&[v, obstacle]| !led(v, obstacle));
+        met.retain(|vertices| !self.owner(vertices).is_some_and(|obstacle| self.is_led(state, vertices, obstacle)));
+    }
+
+    /// Elements of the cloth that cross an obstacle or have vertices inside it, and are in no region yet.
+    fn elements_in(&self, state: &mut State, number: u32, met: &[[u32; 5]], x: &dyn Fn(u32) -> V3) -> Vec<Element> {
+        let mut elements = match self.obstacles[number as usize].1.radius > 0.0 {
+            true => self.elements_deep_in(number, x),
+            false => self.elements_through(state, number, met),
+        };
+        elements.retain(|element| !self.is_led(state, element, number));
+        // Next to a region it goes with that.
+        for region in state.regions.iter_mut().filter(|region| region.obstacle == number) {
+            while let Some(k) = elements.iter().position(|element| element.iter().any(|&v| region.holds(v))) {
+                region.vertices.extend(elements.swap_remove(k));
+                keep_once(&mut region.vertices);
+            }
+        }
+        elements.sort_unstable();
+        elements
+    }
+
+    /// Elements within a ball or capsule, if one of them is deeper than half the radius: in what is less deep, contacts push the same way.
+    fn elements_deep_in(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<Element> {
+        let (obstacle, core) = &self.obstacles[number as usize];
+        let Some(convex) = &core.convex else { return vec![] };
+        let depth = |element: &Element| match element.iter().any(|v| obstacle.lets_through(*v)) {
+            true => 0.0,
+            false => convex.depth_in_round(element.map(x)),
+        };
+        let elements: Vec<_> = self.elements().map(|e| (depth(&e), e)).filter(|(depth, _)| *depth > 0.0).collect();
+        let deepest = elements.iter().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
+        match deepest > 0.5 * core.radius {
+            true => elements.into_iter().map(|(_, element)| element).collect(),
+            false => vec![],
+        }
+    }
+
+    /// Elements that cross an obstacle with edges or faces, or have vertices inside it.
+    fn elements_through(&self, state: &State, number: u32, met: &[[u32; 5]]) -> Vec<Element> {
+        let cloth = self.features.vertices() as u32;
+        let (mut edges, mut faces) = (vec![], vec![]);
+        for vertices in met.iter().filter(|vertices| self.owner(*vertices) == Some(number)) {
+            match *vertices {
+                [p, q, ..] if p < cloth => edges.push([p.min(q), p.max(q)]),
+                [_, _, a, b, c] => faces.push([a, b, c]),
+            }
+        }
+        keep_once(&mut edges);
+        keep_once(&mut faces);
+        let mut inside = vec![false; cloth as usize];
+        state.inside.iter().filter(|[_, o]| *o == number).for_each(|[v, _]| inside[*v as usize] = true);
+        if edges.is_empty() && faces.is_empty() && !inside.contains(&true) {
+            return vec![];
+        }
+        let crosses = |&[a, b, c]: &Element| {
+            let side = |p: u32, q: u32| edges.binary_search(&[p.min(q), p.max(q)]).is_ok();
+            let within = [a, b, c].iter().any(|&v| inside[v as usize]);
+            within || side(a, b) || side(b, c) || side(c, a) || faces.binary_search(&[a, b, c]).is_ok()
+        };
+        let obstacle = &self.obstacles[number as usize].0;
+        let passes = |element: &Element| element.iter().any(|&v| obstacle.lets_through(v));
+        self.elements().filter(|element| crosses(element) && !passes(element)).collect()
+    }
+
+    /// All triangles and lone edges of the cloth.
+    fn elements(&self) -> impl Iterator<Item = Element> {
+        let features = &self.features;
+        let lone = features.edges().iter().filter(|edge| features.around_edge(**edge).next().is_none());
+        features.triangles().iter().copied().chain(lone.map(|&[a, b]| [a, b, b]))
+    }
+
+    /// Elements by connection, with the elements around each.
+    fn islands<'a>(&self, elements: Vec<Element>, x: &'a dyn Fn(u32) -> V3) -> Vec<Island<'a>> {
+        let mut above: Vec<u32> = (0..self.features.vertices() as u32).collect();
+        for [a, b, c] in &elements {
+            join(&mut above, *a, *b);
+            join(&mut above, *b, *c);
+        }
+        let mut by_root: Vec<(u32, Element)> = elements.into_iter().map(|e| (top(&above, e[0]), e)).collect();
+        by_root.sort_unstable();
+        let of = |same: &[(u32, Element)]| {
+            let elements: Vec<Element> = same.iter().map(|(_, element)| *element).collect();
+            let mut vertices = elements.concat();
+            keep_once(&mut vertices);
+            let near = |e: &Element| e.iter().any(|v| vertices.binary_search(v).is_ok());
+            let around = self.elements().filter(|e| near(e) && elements.binary_search(e).is_err()).collect();
+            Island { elements, vertices, around, x }
+        };
+        by_root.chunk_by(|a, b| a.0 == b.0).map(of).collect()
+    }
+
+    /// Whether all cloth vertices among these are in one region that is led out of an obstacle.
+    pub(crate) fn is_led(&self, state: &State, vertices: &[u32], obstacle: u32) -> bool {
+        let cloth = self.features.vertices() as u32;
+        let of = |region: &&Region| region.obstacle == obstacle;
+        state.regions.iter().filter(of).any(|region| vertices.iter().all(|&v| v >= cloth || region.holds(v)))
+    }
+
+    /// Drops regions that are out, and pushes contacts that lead the others beyond their planes: by a part of what is lacking.
+    pub(crate) fn lead_regions(&mut self, state: &mut State) {
+        state.regions.retain(|region| {
+            let released = -RELEASED * self.work.meetings[region.obstacle as usize].thickness;
+            self.planes_of(region).is_some_and(|mut planes| planes.any(|(_, depth, _)| depth > released))
+        });
+        let mut contacts = std::mem::take(&mut self.work.contacts);
+        for region in &state.regions {
+            let meeting = self.work.meetings[region.obstacle as usize];
+            contacts.extend(self.planes_of(region).into_iter().flatten().map(|(led, depth, drift)| {
+                let lacking = depth + meeting.thickness;
+                Contact {
+                    pair: led.pair,
+                    obstacle: Some(region.obstacle),
+                    weights: LED,
+                    n: led.n,
+                    drift,
+                    least: if lacking < 0.0 { lacking } else { self.work.parting * lacking },
+                    friction: meeting.friction,
+                    push: 0.0,
+                    most: f64::INFINITY,
+                    drag: V3::zeros(),
+                    cancelled: V3::zeros(),
+                }
+            }));
+        }
+        self.work.contacts = contacts;
+    }
+
+    /// Of each vertex of a region: its contact with the plane, its depth below it, and the way of the plane there as it counts in the
+    /// relative way `[m]`. None of an obstacle that is absent.
+    fn planes_of(&self, region: &Region) -> Option<impl Iterator<Item = (Led, f64, V3)>> {
+        let work = &self.work;
+        let [begin, end] = work.poses[region.obstacle as usize]?;
+        let support = work.first[region.obstacle as usize] + region.support;
+        Some(region.vertices.iter().map(move |&vertex| {
+            let x = work.x[vertex as usize];
+            let depth = region.plane.depth(&begin.inverse_transform_point(&Point3::from(x)).coords);
+            let n = begin.rotation * region.plane.normal;
+            let place = x + depth * n;
+            let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex, support, support, support] };
+            (Led { pair, n }, depth, place - carried(&begin, &end, &place))
+        }))
+    }
+
+    /// Takes over what leads regions at the start of a step, for simulators that push by themselves ([`Contacts::led`]).
+    pub(crate) fn collect_led(&mut self, state: &State) {
+        let mut led = std::mem::take(&mut self.work.led);
+        led.clear();
+        let planes = state.regions.iter().filter_map(|region| self.planes_of(region)).flatten();
+        led.extend(planes.map(|(led, ..)| led));
+        led.sort_by_key(|led| led.pair);
+        self.work.led = led;
+    }
+
+    /// Direction in which a vertex, now at the first of these positions, lacks most of its distance from a plane that leads it out, and that
+    /// distance `[m]`; none if the pair is no such.
+    pub(crate) fn led(&self, pair: &Pair, x: &[V3; 4]) -> Option<(V3, f64)> {
+        let all = &self.work.led;
+        let from = all.partition_point(|led| led.pair < *pair);
+        let same = all[from..].iter().take_while(|led| led.pair == *pair);
+        same.map(|led| (led.n, led.n.dot(&(x[0] - x[1])))).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Adds contacts of vertices with planes that lead them out, for simulators that resist by forces.
+    pub(crate) fn add_near_led(&self, state: &State, out: &mut Vec<Near>) {
+        for region in &state.regions {
+            let Some(planes) = self.planes_of(region) else { continue };
+            let meeting = self.work.meetings[region.obstacle as usize];
+            out.extend(planes.map(|(led, depth, drift)| Near {
+                pair: led.pair,
+                obstacle: Some(region.obstacle),
+                weights: LED,
+                normal: led.n,
+                gap: -(depth + meeting.thickness).min(meeting.thickness),
+                thickness: meeting.thickness,
+                drift,
+                friction: meeting.friction,
+                way_made: makes_way(&led.pair.vertices, &LED, &self.work.w),
+            }));
+        }
+    }
+}
+
+/// Weights of a vertex and of a plane's supporting vertex, thrice.
+const LED: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
+
+/// A vertex and the supporting vertex of the plane beyond which it has to come, and the plane's normal.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Led {
+    pub pair: Pair,
+    pub n: V3,
+}
