@@ -4,7 +4,8 @@
 //! |--------------------------------------------------------|--------------|---------|
 //! | where all vertices are and mean to go; who may meet    | `place.rs`   |         |
 //! | who is near at the begin: repulsion                    | `repel.rs`   | 7.2     |
-//! | what crosses at the begin is led apart                 | `untangle.rs`|         |
+//! | what starts in a convex solid is led out of it         | `regions.rs` |         |
+//! | what else crosses at the begin is led apart            | `untangle.rs`|         |
 //! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
 //! | what still would, moves as one                         | `zones.rs`   | 7.4     |
 //!
@@ -156,6 +157,8 @@ pub(crate) struct Work {
     pub crossings: Vec<Crossing>,
     pub let_go: Vec<Pair>,
     pub tangled: Vec<bool>,
+    /// Vertices of regions that are inside, each with its obstacle, in order.
+    pub within: Vec<[u32; 2]>,
     /// Vertices that are led out of convex solids, in order of pairs (`regions.rs`).
     pub led: Vec<Led>,
 

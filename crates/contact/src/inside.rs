@@ -2,7 +2,8 @@
 //!
 //! A path tells no inside from outside, so this is state: which vertices are inside which obstacle. They are led out to the
 //! nearest place of its surface, slowly, and while they are inside nothing else keeps their features from that obstacle.
-//! Solids that know their inside: half-spaces, boxes, and closed meshes with a frame.
+//! Solids that know their inside: half-spaces, boxes, and closed meshes with a frame. Of convex ones cloth is led out in regions
+//! (`regions.rs`), if it can be.
 
 use nalgebra::{Isometry3, Point3, Vector3};
 use parry3d_f64::{
@@ -33,7 +34,7 @@ fn hidden(x: &V3) -> f64 {
 
 impl Core {
     /// Whether a point, in the frame's axes, is inside.
-    fn contains(&self, shape: &Shape, x: &V3) -> bool {
+    pub(crate) fn contains(&self, shape: &Shape, x: &V3) -> bool {
         match shape {
             // On the plane or nearer than rounding lets a pair be told from one that touches.
             Shape::HalfSpace => x.y <= hidden(x),
@@ -126,7 +127,7 @@ impl Contacts {
     pub(crate) fn is_inside(&self, state: &State, pair: &Pair, obstacle: Option<u32>) -> bool {
         let Some(obstacle) = obstacle else { return false };
         !state.inside.is_empty() && pair.vertices.iter().any(|&v| state.holds(v, obstacle))
-            || !state.regions.is_empty() && self.is_led(state, &pair.vertices, obstacle)
+            || !state.regions.is_empty() && self.is_led_pair(state, pair, obstacle)
     }
 
     /// Whether a vertex is inside an obstacle at the begin, and from now on led out.

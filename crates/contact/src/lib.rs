@@ -70,6 +70,7 @@
 //! Vectors and poses are nalgebra's (0.35), lengths in metres, masses in kilograms, Y is up. Start at [`Contacts`].
 
 mod asynchronous;
+mod backed;
 mod broad;
 mod ccd;
 mod check;

@@ -223,7 +223,9 @@ impl Contacts {
             true => self.elements_deep_in(number, x),
             false => self.elements_through(state, number, met),
         };
-        elements.retain(|element| !self.is_led(state, element, number));
+        // Kinematic cloth cannot be led.
+        let is_free = |element: &Element| element.iter().any(|&v| self.work.w[v as usize] > 0.0);
+        elements.retain(|element| is_free(element) && !self.is_led(state, element, number));
         // Next to a region it goes with that.
         for region in state.regions.iter_mut().filter(|region| region.obstacle == number) {
             while let Some(k) = elements.iter().position(|element| element.iter().any(|&v| region.holds(v))) {
@@ -235,7 +237,7 @@ impl Contacts {
         elements
     }
 
-    /// Elements within a ball or capsule, if one of them is deeper than half the radius: in what is less deep, contacts push the same way.
+    /// Elements within a ball or capsule, if one of them is deeper than the thickness: less deep ones are led out by their contacts.
     fn elements_deep_in(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<Element> {
         let (obstacle, core) = &self.obstacles[number as usize];
         let Some(convex) = &core.convex else { return vec![] };
@@ -245,7 +247,7 @@ impl Contacts {
         };
         let elements: Vec<_> = self.elements().map(|e| (depth(&e), e)).filter(|(depth, _)| *depth > 0.0).collect();
         let deepest = elements.iter().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
-        match deepest > 0.5 * core.radius {
+        match deepest > self.work.meetings[number as usize].thickness {
             true => elements.into_iter().map(|(_, element)| element).collect(),
             false => vec![],
         }
@@ -310,6 +312,29 @@ impl Contacts {
         let cloth = self.features.vertices() as u32;
         let of = |region: &&Region| region.obstacle == obstacle;
         state.regions.iter().filter(of).any(|region| vertices.iter().all(|&v| v >= cloth || region.holds(v)))
+    }
+
+    /// Whether a pair is let go since its cloth is in a region: but a vertex that is outside stays so.
+    pub(crate) fn is_led_pair(&self, state: &State, pair: &Pair, obstacle: u32) -> bool {
+        let vertex = pair.vertices[0];
+        let is_vertex = pair.kind == Kind::PointTriangle && (vertex as usize) < self.features.vertices();
+        let stays_out = is_vertex && self.work.within.binary_search(&[vertex, obstacle]).is_err();
+        !stays_out && self.is_led(state, &pair.vertices, obstacle)
+    }
+
+    /// Notes which vertices of regions are inside their solids at the start of the part.
+    pub(crate) fn note_within(&mut self, state: &State) {
+        let mut within = std::mem::take(&mut self.work.within);
+        within.clear();
+        for region in &state.regions {
+            let (obstacle, core) = &self.obstacles[region.obstacle as usize];
+            let Some([begin, _]) = self.work.poses[region.obstacle as usize] else { continue };
+            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let inside = region.vertices.iter().filter(|&&v| core.contains(&obstacle.shape, &x(v)));
+            within.extend(inside.map(|&v| [v, region.obstacle]));
+        }
+        keep_once(&mut within);
+        self.work.within = within;
     }
 
     /// Drops regions that are out, and pushes contacts that lead the others beyond their planes: by a part of what is lacking.

@@ -77,14 +77,16 @@ impl Contacts {
     /// Whether a pair is behind a one-sided obstacle, where it passes freely.
     pub(crate) fn is_far_side(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
         let Some(obstacle) = obstacle.filter(|&k| self.obstacles[k as usize].0.one_sided) else { return false };
-        !self.is_hidden(pair, near.distance()) && self.out(pair, near, obstacle).is_some_and(|out| out.dot(&near.offset) < 0.0)
+        !self.is_hidden(pair, near.distance())
+            && self.out(pair, near, obstacle).is_some_and(|out| out.dot(&near.offset) < 0.0)
     }
 
     /// Of a pair that touches an obstacle that tells its sides, the direction out, from the second to the first feature:
     /// perpendicular to the triangle or to both edges, if these are not parallel.
     pub(crate) fn out_of_touch(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> Option<V3> {
-        let out =
-            obstacle.filter(|_| self.is_hidden(pair, near.distance())).and_then(|obstacle| self.out(pair, near, obstacle))?;
+        let out = obstacle
+            .filter(|_| self.is_hidden(pair, near.distance()))
+            .and_then(|obstacle| self.out(pair, near, obstacle))?;
         let [a, b, c, d] = pair.vertices.map(|v| self.work.x[v as usize]);
         let (one, other) = match pair.kind {
             Kind::PointTriangle => (c - b, d - b),

@@ -20,6 +20,7 @@ use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 
 use crate::{
     ContactError, Contacts, Path, Reaction, Shape, State, Step,
+    backed::{Backing, against},
     broad::{Bounds, Pair},
     ccd::impact_from,
     contacts::{AHEAD, PARTING},
@@ -165,6 +166,8 @@ struct Anchored {
     /// Change of the relative velocity by an impulse, and the part of it that is the supports' `[1/kg]`.
     mobility: M3,
     of_supports: M3,
+    /// Of the pair's vertices, the obstacle that a free one rests on, by which it bears this one.
+    backed: [Option<Backing>; 4],
     /// Part of the impulse that acts as a force [-].
     share: f64,
     /// Sum of impulses on the first feature `[N s]`.
@@ -199,13 +202,20 @@ impl Contacts {
         let h = ahead.dt;
         let reach = (1.0 + AHEAD) * self.parameters.thickness;
         let swept = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
-        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(|v| ahead.inverse_masses[*v as usize] == 0.0);
+        let resting = if self.obstacles.len() > 1 { self.resting(ahead) } else { vec![] };
+        let cloth = self.features.vertices();
+        let mut fixed: Vec<bool> = ahead.inverse_masses.iter().map(|w| *w == 0.0).collect();
+        for (pair, _) in &resting {
+            pair.vertices.iter().filter(|v| (**v as usize) < cloth).for_each(|v| fixed[*v as usize] = true);
+        }
+        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(|v| fixed[*v as usize]);
         let anchors = self.features.leaves().iter().filter(is_anchor);
         let around = anchors.clone().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one));
         let Some(around) = around else { return Ok(vec![]) };
         let may_touch = |number: usize| {
             let carriers = &ahead.carriers[number];
-            (carriers.yields() || !ahead.supports.is_empty()) && self.may_come(number, carriers, h, &around)
+            (carriers.yields() || !ahead.supports.is_empty() || !resting.is_empty())
+                && self.may_come(number, carriers, h, &around)
         };
         if !(0..self.obstacles.len()).any(may_touch) {
             return Ok(vec![]);
@@ -244,7 +254,9 @@ impl Contacts {
         let mut pairs = vec![];
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
-        let mut found: Vec<Anchored> = pairs.iter().filter_map(|pair| self.anchored(pair, state, ahead)).collect();
+        let backings = self.backings(&resting, ahead);
+        let anchored = |pair| self.anchored(pair, state, ahead, &backings);
+        let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
         // A corner that is nearest to a corner is so in every pair of the features around either.
         found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
@@ -252,7 +264,7 @@ impl Contacts {
     }
 
     /// Whether an obstacle may come into a box within `h` `[s]`.
-    fn may_come(&self, number: usize, carriers: &Carriers, h: f64, around: &Bounds) -> bool {
+    pub(crate) fn may_come(&self, number: usize, carriers: &Carriers, h: f64, around: &Bounds) -> bool {
         let (obstacle, core) = &self.obstacles[number];
         let reach = core.radius + (1.0 + AHEAD) * obstacle.thickness;
         let swept = |carrier: &Carrier, extent: f64| {
@@ -269,7 +281,7 @@ impl Contacts {
     }
 
     /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot make way for all of it.
-    fn anchored(&self, pair: &Pair, state: &State, ahead: &Ahead<'_>) -> Option<Anchored> {
+    fn anchored(&self, pair: &Pair, state: &State, ahead: &Ahead<'_>, backings: &[Backing]) -> Option<Anchored> {
         let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
@@ -286,34 +298,57 @@ impl Contacts {
             impact_from(pair.kind, &x, &u, begin, kept, 0.1 * meeting.thickness)?.nearest
         };
         let cloth = self.features.vertices();
-        let way_made = makes_way(&pair.vertices, &near.weights, ahead.inverse_masses);
-        let mut weights = pair.parts(near.weights, cloth);
-        if way_made >= 1.0 || weights.all(|(k, _)| ahead.inverse_masses[k] > 0.0) {
+        let n = self.direction(pair, &near, Some(obstacle))?;
+        let sign = self.sign_of(pair, &near);
+        let out = -sign * n;
+        let of_cloth = |v: u32| (v as usize) < cloth;
+        let is_free = |v: u32| of_cloth(v) && ahead.inverse_masses[v as usize] > 0.0;
+        let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
+        let backed = pair.vertices.map(backing);
+        let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
+            v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
+            _ => 0.0,
+        });
+        let way_made = makes_way(&[0, 1, 2, 3], &near.weights, &inverse_masses);
+        let gives_way = |k: usize| !of_cloth(pair.vertices[k]) || inverse_masses[k] > 0.0 || near.weights[k] == 0.0;
+        if way_made >= 1.0 || (0..4).all(gives_way) || self.is_borne_by_other(&near, &backed, backings, obstacle, ahead)
+        {
             return None;
         }
-        let n = self.direction(pair, &near, Some(obstacle))?;
         let mut contact = Anchored {
             pair: *pair,
             weights: near.weights,
             obstacle,
-            sign: self.sign_of(pair, &near),
+            sign,
             n,
             arm: V3::zeros(),
             free: V3::zeros(),
             target: 0.0,
-            friction: meeting.friction,
+            // Friction of cloth that can slide is the cloth's own.
+            friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
             mobility: M3::zeros(),
             of_supports: M3::zeros(),
+            backed,
             share: 0.0,
             push: 0.0,
             drag: V3::zeros(),
         };
-        for (k, c) in pair.parts(near.weights, cloth) {
-            contact.free += c * ahead.velocities[k];
-            contact.of_supports += c * c * support(ahead, k);
-        }
-        contact.mobility = contact.of_supports;
         let mut drift = V3::zeros();
+        for k in (0..4).filter(|&k| of_cloth(pair.vertices[k])) {
+            let (v, c) = (pair.vertices[k] as usize, near.weights[k]);
+            match backed[k].map(|backing| (backing, &ahead.carriers[backing.obstacle as usize])) {
+                Some((Backing { arm, .. }, Carriers::Frame(frame))) => {
+                    contact.free += c * (frame.velocity + frame.spin.cross(&arm));
+                    drift += c * (frame.acceleration + frame.angular_acceleration.cross(&arm));
+                    contact.mobility += c * c * frame.mobility.at(&arm);
+                }
+                _ => {
+                    contact.free += c * ahead.velocities[v];
+                    contact.of_supports += c * c * support(ahead, v);
+                }
+            }
+        }
+        contact.mobility += contact.of_supports;
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
@@ -337,7 +372,9 @@ impl Contacts {
             return None;
         }
 
-        let room = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius - meeting.thickness;
+        let below = |k: usize| backed[k].map_or(0.0, |backing| near.weights[k].abs() * backing.room);
+        let room = (0..4).map(|k| near.weights[k] * x[k].dot(&n) + below(k)).sum::<f64>();
+        let room = room - meeting.radius - meeting.thickness;
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,
@@ -354,6 +391,25 @@ impl Contacts {
             }
         }
         Some(contact)
+    }
+
+    /// Whether a contact of one vertex between two obstacles is left to the other of them, which is lighter there.
+    fn is_borne_by_other(
+        &self,
+        near: &Nearest,
+        backed: &[Option<Backing>; 4],
+        backings: &[Backing],
+        obstacle: u32,
+        ahead: &Ahead<'_>,
+    ) -> bool {
+        let whole = (0..4).find(|&k| near.weights[k].abs() > 0.99).and_then(|k| backed[k]);
+        let Some(below) = whole else { return false };
+        let own = backings.iter().find(|own| (own.vertex, own.obstacle) == (below.vertex, obstacle));
+        let mobility = |backing: &Backing| match &ahead.carriers[backing.obstacle as usize] {
+            Carriers::Frame(frame) => below.out.dot(&(frame.mobility.at(&backing.arm) * below.out)),
+            _ => 0.0,
+        };
+        own.is_some_and(|own| (mobility(own), below.obstacle) < (mobility(&below), obstacle))
     }
 
     /// Sign of the obstacle's feature in a pair.
@@ -402,12 +458,24 @@ impl Contacts {
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
-            let kinematic = |(k, _): &(usize, f64)| ahead.inverse_masses[*k] == 0.0;
-            let held: f64 = contact.pair.parts(contact.weights, cloth).filter(kinematic).map(|(_, c)| c.abs()).sum();
             let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
-            for (k, c) in contact.pair.parts(contact.weights, cloth).filter(kinematic) {
-                let c = c / held;
-                stops.supports.push(Supported { vertex: k as u32, place, force: c * force, impact: c * impact });
+            let bears = |k: &usize| {
+                let v = contact.pair.vertices[*k] as usize;
+                v < cloth && (ahead.inverse_masses[v] == 0.0 || contact.backed[*k].is_some())
+            };
+            let held: f64 = (0..4).filter(bears).map(|k| contact.weights[k].abs()).sum();
+            for k in (0..4).filter(bears).filter(|&k| contact.weights[k] != 0.0) {
+                let c = contact.weights[k] / held;
+                let (vertex, force, impact) = (contact.pair.vertices[k], c * force, c * impact);
+                let Some(Backing { obstacle, .. }) = contact.backed[k] else {
+                    stops.supports.push(Supported { vertex, place, force, impact });
+                    continue;
+                };
+                let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
+                let arm = place - frame.pose.translation.vector;
+                for (linear, out) in [(force, &mut stops.forces), (impact, &mut stops.impacts)] {
+                    out.push(Reaction { obstacle, carrier: 0, linear, angular: arm.cross(&linear) });
+                }
             }
         }
         stops
@@ -416,7 +484,14 @@ impl Contacts {
     /// Relative velocity of a contact that impulses have changed.
     fn changed(&self, contact: &Anchored, changes: &Changes) -> V3 {
         let cloth = self.features.vertices();
-        let mut v: V3 = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c * changes.vertices[k]).sum();
+        let mut v = V3::zeros();
+        for k in (0..4).filter(|&k| (contact.pair.vertices[k] as usize) < cloth) {
+            v += contact.weights[k]
+                * contact.backed[k].map_or(changes.vertices[contact.pair.vertices[k] as usize], |backing| {
+                    let [velocity, spin] = changes.frames[backing.obstacle as usize];
+                    velocity + spin.cross(&backing.arm)
+                });
+        }
         let [velocity, spin] = changes.frames[contact.obstacle as usize];
         v += contact.sign * (velocity + spin.cross(&contact.arm));
         let of = contact.pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v as usize >= cloth);
@@ -428,6 +503,15 @@ impl Contacts {
         let cloth = self.features.vertices();
         for (k, c) in contact.pair.parts(contact.weights, cloth) {
             changes.vertices[k] += sharing * c * support(ahead, k) * impulse;
+        }
+        for (backing, c) in contact.backed.iter().zip(&contact.weights) {
+            let Some(Backing { obstacle, arm, .. }) = backing else { continue };
+            let Carriers::Frame(frame) = &ahead.carriers[*obstacle as usize] else { continue };
+            let impulse = *c * impulse;
+            let [v, w] = frame.mobility.change(&impulse, &arm.cross(&impulse));
+            let [velocity, spin] = &mut changes.frames[*obstacle as usize];
+            *velocity += v;
+            *spin += w;
         }
         match &ahead.carriers[contact.obstacle as usize] {
             Carriers::Absent => {}

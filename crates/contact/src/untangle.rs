@@ -76,6 +76,7 @@ impl Contacts {
         self.work.crossings.clear();
         self.work.let_go.clear();
         if state.apart {
+            self.note_within(state);
             return;
         }
         let mut met = vec![];
@@ -100,6 +101,7 @@ impl Contacts {
             state.through.clear();
         }
         self.find_regions(state, &mut met);
+        self.note_within(state);
         met.retain(|vertices| !self.is_led_out(state, vertices));
         let crossings: Vec<Crossing> = met.iter().map(|&vertices| self.crossing(vertices)).collect();
 
