@@ -102,8 +102,30 @@ impl Engine {
     }
 
     /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so
-    /// short a step says nothing of the window.
+    /// short a step says nothing of the window. Before the first window it is taken twice: once to find accelerations, such as that of
+    /// gravity, and again with these, which shows whether anything has to be held against them.
     pub(crate) fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
+        let mut is_held = false;
+        if self.state.last_dt == 0.0 {
+            if !self.try_piece(piece, next, pushes)? {
+                return Ok(false);
+            }
+            let without = self.pass.got.clone();
+            for i in 0..self.interfaces.len() {
+                self.state.interfaces[i].accelerations = self.accelerations(i, piece);
+            }
+            if !self.try_piece(piece, next, pushes)? {
+                return Ok(false);
+            }
+            is_held = self.pass.got != without;
+        } else if !self.try_piece(piece, next, pushes)? {
+            return Ok(false);
+        }
+        Ok(is_held || self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
+    }
+
+    /// Takes a step and goes back; its pass stays to be read. Whether it succeeded.
+    fn try_piece(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
         let passes = self.state.totals.passes;
         self.mark(START, true)?;
         let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
@@ -111,7 +133,7 @@ impl Engine {
         self.retract(START, true)?;
         self.forget(START);
         self.state.totals.passes = passes;
-        Ok(tried.is_ok() && self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
+        Ok(tried.is_ok())
     }
 
     /// Accelerations of an interface's handles in this pass by all but its follower.
