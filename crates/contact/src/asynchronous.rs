@@ -10,9 +10,8 @@ use nalgebra::{Matrix3, Vector3};
 use crate::{
     ContactError, Contacts, Report, State, Step,
     broad::{Bounds, Pair},
-    ccd::impact_from,
     contacts::{AHEAD, PARTING},
-    distance::{Kind, nearest},
+    distance::Kind,
     repel::asked,
     respond::most_push,
 };
@@ -76,8 +75,8 @@ impl Contacts {
         if stay_apart(pair.kind, &x, &u, 1.0, kept) {
             return false;
         }
-        let begin = nearest(pair.kind, &x);
-        begin.distance() < kept || impact_from(pair.kind, &x, &u, begin, kept, 0.1 * kept).is_some()
+        let begin = self.nearest_of(pair);
+        !self.is_covered(pair) && (begin.distance() < kept || self.impact_of(pair, begin, kept, 0.1 * kept).is_some())
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
@@ -97,7 +96,11 @@ impl Contacts {
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;
         }
-        let begin = nearest(pair.kind, x);
+        // A rim needs both ends of its axis, which its pair has not: that is for the last stage.
+        if self.is_covered(pair) {
+            return None;
+        }
+        let begin = self.nearest_at(pair, x);
         if self.is_far_side(pair, &begin, obstacle) {
             return None;
         }
@@ -106,10 +109,10 @@ impl Contacts {
             begin
         } else {
             let kept = meeting.radius + self.parameters.separation * meeting.thickness;
-            impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
+            self.impact_at(pair, [x, &v.map(|v| dt * v)], begin, kept, 0.1 * kept)?.nearest
         };
         let n = near.offset.try_normalize(0.0)?;
-        let least = asked(&meeting, &near.weights, x, &n, (PARTING[1] * dt).min(PARTING[0]));
+        let least = asked(&meeting, self.apart(pair, &near, x, &n, &meeting), (PARTING[1] * dt).min(PARTING[0]));
         let c = near.weights;
         let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
         let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();

@@ -21,9 +21,8 @@ use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 use crate::{
     ContactError, Contacts, Path, Reaction, Shape, State, Step,
     broad::{Bounds, Pair},
-    ccd::impact_from,
     contacts::{AHEAD, PARTING},
-    distance::{Nearest, nearest},
+    distance::Nearest,
     features::Leaf,
     respond::makes_way,
 };
@@ -273,8 +272,8 @@ impl Contacts {
         let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
-        let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-        let begin = nearest(pair.kind, &x);
+        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let begin = self.nearest_of(pair);
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
@@ -283,8 +282,11 @@ impl Contacts {
             begin
         } else {
             let kept = meeting.radius + meeting.thickness;
-            impact_from(pair.kind, &x, &u, begin, kept, 0.1 * meeting.thickness)?.nearest
+            self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
         };
+        if self.is_beside(pair, &near, Some(obstacle)) {
+            return None;
+        }
         let cloth = self.features.vertices();
         let way_made = makes_way(&pair.vertices, &near.weights, ahead.inverse_masses);
         let mut weights = pair.parts(near.weights, cloth);
@@ -317,8 +319,7 @@ impl Contacts {
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let parts = pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth);
-                let core: V3 = parts.map(|(&v, c)| contact.sign * c * work.x[v as usize]).sum();
+                let core = self.core_point(pair, &near, Some(obstacle));
                 contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
                 contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
                 drift += contact.sign * (frame.acceleration + frame.angular_acceleration.cross(&contact.arm));
@@ -337,7 +338,7 @@ impl Contacts {
             return None;
         }
 
-        let room = (0..4).map(|k| near.weights[k] * x[k].dot(&n)).sum::<f64>() - meeting.radius - meeting.thickness;
+        let room = self.apart(pair, &near, &x, &n, &meeting) - meeting.thickness;
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,
