@@ -61,8 +61,10 @@ pub(crate) struct Posed {
 struct Measured {
     /// `[m]`
     gap: f64,
-    /// Outward normal of the solid. The features fill slabs along it that are `gap` apart.
+    /// Outward normal of the solid.
     n: V3,
+    /// Whether the features fill slabs along the normal that are `gap` apart.
+    has_slab: bool,
     /// Weights of the cloth's vertices at the nearest point [-].
     weights: [f64; 3],
     /// False where a rim point is not under the triangle: then `gap` is a lower bound, and edges and vertices of the triangle are
@@ -181,6 +183,7 @@ impl Posed {
         let mut beside = Measured {
             gap: from_middle,
             n: (-near.offset).try_normalize(0.0).unwrap_or(self.axis),
+            has_slab: true,
             weights: [1.0, 0.0, 0.0],
             touches: false,
         };
@@ -196,13 +199,14 @@ impl Posed {
         // Past the plane the support point has come through the triangle only if its foot is inside the solid.
         if areas.iter().all(|&area| area > 0.0) && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
             let whole: f64 = areas.iter().sum();
-            return Measured { gap, n, weights: areas.map(|area| area / whole), touches: true };
+            return Measured { gap, n, has_slab: true, weights: areas.map(|area| area / whole), touches: true };
         }
         if gap > from_middle {
             (beside.gap, beside.n) = (gap, n);
         }
         if beside.gap <= 0.0 {
             (beside.gap, beside.n) = self.edges(x);
+            beside.has_slab = false;
         }
         beside
     }
@@ -218,11 +222,11 @@ impl Posed {
         match feature {
             Feature::Vertex => {
                 let (gap, n) = self.point(&x[0]);
-                Measured { gap, n, weights: [1.0, 0.0, 0.0], touches: true }
+                Measured { gap, n, has_slab: true, weights: [1.0, 0.0, 0.0], touches: true }
             }
             Feature::Edge => {
                 let (t, gap, n) = self.edge(&x[0], &x[1]);
-                Measured { gap, n, weights: [1.0 - t, t, 0.0], touches: true }
+                Measured { gap, n, has_slab: true, weights: [1.0 - t, t, 0.0], touches: true }
             }
             Feature::Triangle { rim } => self.rim(*rim, x),
         }
@@ -332,13 +336,12 @@ impl Round<'_> {
                 if gap <= enough.max(0.0) {
                     return None;
                 }
-                found.n = n;
+                (found.n, found.has_slab) = (n, false);
             } else if gap <= enough.max(0.0) {
                 break;
             }
             let closing = own.iter().fold(f64::NEG_INFINITY, |most, u| most.max(-found.n.dot(u))) + turning;
-            // Edges alone say nothing of the slab that the triangle fills.
-            let slab = if found.touches || found.gap - bound == gap { gap / closing.max(0.0) } else { 0.0 };
+            let slab = if found.has_slab { gap / closing.max(0.0) } else { 0.0 };
             let advance = (gap / speed).max(slab);
             // All the way while nothing has been found, else short of touching.
             if advance >= 1.0 - time {
