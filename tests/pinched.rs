@@ -30,7 +30,8 @@ fn probe() {
         for mass in [0.1, 1.0, 20.0] {
             for worlds in [1, 2] {
                 for (kind, cloth) in cloths() {
-                    let t = std::time::Instant::now(); let mut rigid = RigidBodies::new("rigid");
+                    let t = std::time::Instant::now();
+                    let mut rigid = RigidBodies::new("rigid");
                     let half = 0.05;
                     let at = [0.01, 2.0 * ROOM + half, 0.02];
                     let crate_ =
@@ -64,7 +65,8 @@ fn probe() {
                     let s = run.state(crate_).unwrap();
                     println!(
                         "P {:.1} {hz} {mass} {worlds} {kind}: {:.3} to {:.3} mm, end {:.3} tilt {:.4}, weight {:.4}",
-                        t.elapsed().as_secs_f64(), 1e3 * low,
+                        t.elapsed().as_secs_f64(),
+                        1e3 * low,
                         1e3 * high,
                         1e3 * (s.position[1] - at[1]),
                         s.orientation[3],

@@ -168,18 +168,24 @@ fn mesh(surface: &Surface) -> (Shape, Isometry3<f64>) {
     (Shape::Mesh { vertices, triangles, lines }, Isometry3::identity())
 }
 
-/// A primitive as it is, with its frame; a capsule of contact lies along x.
+/// A primitive as it is, with its frame; the axes of round bodies lie along x in contact.
 fn exact(primitive: &Primitive) -> (Shape, Isometry3<f64>) {
     let frame = pose(primitive.position, primitive.orientation);
     match primitive.shape {
         PrimitiveShape::HalfSpace => (Shape::HalfSpace, frame),
         PrimitiveShape::Ball { radius } => (Shape::Ball { radius }, frame),
-        PrimitiveShape::Capsule { half_length, radius } => {
-            let lies = UnitQuaternion::from_axis_angle(&V3::z_axis(), std::f64::consts::FRAC_PI_2);
-            (Shape::Capsule { half_length, radius }, frame * lies)
+        PrimitiveShape::Capsule { half_length, radius } => (Shape::Capsule { half_length, radius }, frame * along_y()),
+        PrimitiveShape::Cylinder { half_length, radius } => {
+            (Shape::Cylinder { half_length, radius }, frame * along_y())
         }
+        PrimitiveShape::Cone { half_height, radius } => (Shape::Cone { half_height, radius }, frame * along_y()),
         PrimitiveShape::Cuboid { half_extents } => (Shape::Cuboid { half_extents }, frame),
     }
+}
+
+/// Turns x into y.
+fn along_y() -> UnitQuaternion<f64> {
+    UnitQuaternion::from_axis_angle(&V3::z_axis(), std::f64::consts::FRAC_PI_2)
 }
 
 fn pose_of(state: &HandleState) -> Isometry3<f64> {

@@ -10,9 +10,8 @@ use nalgebra::{Matrix3, Vector3};
 use crate::{
     ContactError, Contacts, Report, State, Step,
     broad::{Bounds, Pair},
-    ccd::impact_from,
     contacts::{AHEAD, Meeting, PARTING},
-    distance::{Kind, nearest},
+    distance::Kind,
     repel::asked,
     respond::most_push,
 };
@@ -81,8 +80,8 @@ impl Contacts {
         if stay_apart(pair.kind, &x, &u, 1.0, kept) {
             return false;
         }
-        let begin = nearest(pair.kind, &x);
-        begin.distance() < kept || impact_from(pair.kind, &x, &u, begin, kept, 0.1 * kept).is_some()
+        let begin = self.nearest_of(pair);
+        !self.is_covered(pair) && (begin.distance() < kept || self.impact_of(pair, begin, kept, 0.1 * kept).is_some())
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
@@ -100,14 +99,18 @@ impl Contacts {
         let obstacle = self.obstacle(pair);
         let meeting = self.meeting(obstacle);
         if let Some((n, gap)) = self.led(pair, x) {
-            let lacking = meeting.radius + meeting.thickness - gap;
+            let lacking = meeting.thickness - gap;
             let least = if lacking < 0.0 { lacking } else { (PARTING[1] * dt).min(PARTING[0]) * lacking };
             return push_along(&n, least / dt, &meeting, &[1.0, -1.0, 0.0, 0.0], v, inverse_masses);
         }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;
         }
-        let begin = nearest(pair.kind, x);
+        // A rim needs both ends of its axis, which its pair has not: that is for the last stage.
+        if self.is_covered(pair) {
+            return None;
+        }
+        let begin = self.nearest_at(pair, x);
         if self.is_far_side(pair, &begin, obstacle) {
             return None;
         }
@@ -116,10 +119,11 @@ impl Contacts {
             begin
         } else {
             let kept = meeting.radius + self.parameters.separation * meeting.thickness;
-            impact_from(pair.kind, x, &v.map(|v| dt * v), begin, kept, 0.1 * kept)?.nearest
+            self.impact_at(pair, [x, &v.map(|v| dt * v)], begin, kept, 0.1 * kept)?.nearest
         };
         let n = near.offset.try_normalize(0.0)?;
-        let least = asked(&meeting, &near.weights, x, &n, (PARTING[1] * dt).min(PARTING[0]));
+        let apart = self.apart(pair, &near, x, &n, &meeting);
+        let least = asked(&meeting, apart, (PARTING[1] * dt).min(PARTING[0]));
         let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses)?;
         if obstacle.is_none() {
             cancel_turn(x, inverse_masses, &mut impulses);

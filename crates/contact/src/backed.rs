@@ -9,7 +9,6 @@ use nalgebra::Vector3;
 use crate::{
     Ahead, Carriers, Contacts,
     broad::{Bounds, Pair},
-    distance::nearest,
 };
 
 type V3 = Vector3<f64>;
@@ -67,7 +66,7 @@ impl Contacts {
         let mut all: Vec<Backing> = vec![];
         for &(pair, obstacle) in resting {
             let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
-            let near = nearest(pair.kind, &pair.vertices.map(|v| self.work.x[v as usize]));
+            let near = self.nearest_of(&pair);
             let part = pair.parts(near.weights, cloth).find(|(_, c)| c.abs() > VERTEX);
             let (Some((vertex, c)), Some(n)) = (part, self.direction(&pair, &near, Some(obstacle))) else { continue };
             let meeting = self.meeting(Some(obstacle));

@@ -19,10 +19,10 @@ use crate::distance::{Kind, Nearest, nearest, rounding};
 type V3 = Vector3<f64>;
 
 /// How much of a gap an advance leaves `[-]` (1 - s of \[LKJ21\]).
-const LEFT: f64 = 0.1;
+pub(crate) const LEFT: f64 = 0.1;
 
 /// After so many advances a pair is said to touch where it is then; nearly all take fewer than ten.
-const ADVANCES: usize = 200;
+pub(crate) const ADVANCES: usize = 200;
 
 /// Two features that come as near to each other as they may.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,6 +7,7 @@ use crate::{
     Features,
     crossing::crosses,
     distance::{Kind, nearest},
+    revolved::Revolved,
 };
 
 type V3 = Vector3<f64>;
@@ -39,6 +40,8 @@ pub(crate) struct Convex {
     faces: Vec<Plane>,
     /// `[m]`
     radius: f64,
+    /// A cylinder or cone; points and radius are then those of its core.
+    revolved: Option<Revolved>,
     /// Supporting planes that lead out: of faces, edges and corners, or all around what is round.
     ways: Vec<Plane>,
 }
@@ -77,7 +80,8 @@ impl Convex {
         let mut ways: Vec<V3> = faces.iter().copied().chain(edges).chain(corners).collect();
         keep_distinct(&mut ways);
         let edges = features.edges().to_vec();
-        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius: 0.0, ways: vec![] };
+        let mut solid =
+            Self { points: points.to_vec(), edges, faces: vec![], radius: 0.0, revolved: None, ways: vec![] };
         solid.faces = faces.into_iter().map(|n| solid.supporting(n)).collect();
         solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
         Some(solid)
@@ -93,13 +97,31 @@ impl Convex {
         let mut ways: Vec<V3> = around.chain(cube.filter_map(|n| n.try_normalize(0.0))).collect();
         keep_distinct(&mut ways);
         let edges = if points.len() == 2 { vec![[0, 1]] } else { vec![] };
-        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius, ways: vec![] };
+        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius, revolved: None, ways: vec![] };
         solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
         solid
     }
 
+    /// A cylinder or cone about the x axis.
+    pub fn revolved(solid: Revolved) -> Self {
+        let sides = (0..AROUND).map(|k| solid.side(std::f64::consts::TAU * k as f64 / AROUND as f64));
+        let rims = [V3::x(), -V3::x()].into_iter().flat_map(|cap| sides.clone().map(move |side| cap + side));
+        let all = [V3::x(), -V3::x()].into_iter().chain(sides.clone()).chain(rims);
+        let mut ways: Vec<V3> = all.filter_map(|n| n.try_normalize(1e-3)).collect();
+        keep_distinct(&mut ways);
+        let end = solid.half * V3::x();
+        let (points, radius) = (vec![-end, end], solid.radii[0]);
+        let mut convex =
+            Self { points, edges: vec![[0, 1]], faces: vec![], radius, revolved: Some(solid), ways: vec![] };
+        convex.ways = ways.into_iter().map(|n| convex.supporting(n)).collect();
+        convex
+    }
+
     /// The plane of such a normal that touches the solid, which is below it.
     pub fn supporting(&self, normal: V3) -> Plane {
+        if let Some(solid) = self.revolved {
+            return Plane { normal, height: solid.support(&normal) };
+        }
         let most = self.points.iter().fold(f64::NEG_INFINITY, |most, x| most.max(normal.dot(x)));
         Plane { normal, height: most + self.radius }
     }
@@ -134,6 +156,9 @@ impl Convex {
         };
         if (0..3).any(beside) {
             return 0.0;
+        }
+        if let Some(solid) = self.revolved {
+            return solid.at_rest().depth(&corners);
         }
         if self.pierces(corners) {
             return self.radius;

@@ -14,6 +14,9 @@ pub struct Features {
     /// Edges of triangles, each with one that it is of, in order.
     sides: Vec<([u32; 2], u32)>,
     around: Around,
+    /// The other ends of each vertex's edges: those of vertex v from `first_neighbour[v]` on.
+    first_neighbour: Vec<u32>,
+    neighbours: Vec<u32>,
     leaves: Vec<Leaf>,
 }
 
@@ -105,6 +108,9 @@ impl Features {
             }
         }
         edges.extend(lone);
+        let mut both: Vec<[u32; 2]> = edges.iter().flat_map(|&[a, b]| [[a, b], [b, a]]).collect();
+        both.sort_unstable();
+        let first_neighbour = (0..=count).map(|v| both.partition_point(|edge| edge[0] < v) as u32).collect();
         let sides = order.into_iter().map(|k| (sides[k as usize], k / 3)).collect();
         Ok(Self {
             vertices: count,
@@ -112,6 +118,8 @@ impl Features {
             triangles: triangles.to_vec(),
             sides,
             around: Around::new(vertices, triangles),
+            first_neighbour,
+            neighbours: both.into_iter().map(|[_, other]| other).collect(),
             leaves,
         })
     }
@@ -125,6 +133,23 @@ impl Features {
             triangles: vec![[0, 1, 2]],
             sides: vec![],
             around: Around::new(3, &[[0, 1, 2]]),
+            first_neighbour: vec![0; 4],
+            neighbours: vec![],
+            leaves: vec![leaf],
+        }
+    }
+
+    /// A solid of revolution (`revolved.rs`): vertices of cloth meet all of it, and so do edges; triangles meet its two ends.
+    pub(crate) fn revolved() -> Self {
+        let leaf = Leaf { vertices: [0, 1, 2], shape: Shape::Triangle, points: 0b011, edges: 0b001 };
+        Self {
+            vertices: 3,
+            edges: vec![[0, 1]],
+            triangles: vec![],
+            sides: vec![],
+            around: Around::new(3, &[]),
+            first_neighbour: vec![0; 4],
+            neighbours: vec![],
             leaves: vec![leaf],
         }
     }
@@ -147,6 +172,12 @@ impl Features {
     /// The triangles around a vertex.
     pub(crate) fn around(&self, vertex: u32) -> &[[u32; 3]] {
         self.around.of(vertex)
+    }
+
+    /// Vertices that share an edge with a vertex.
+    pub(crate) fn neighbours(&self, vertex: u32) -> &[u32] {
+        let [from, to] = [0, 1].map(|k| self.first_neighbour[vertex as usize + k] as usize);
+        &self.neighbours[from..to]
     }
 
     /// The triangles that an edge is of.

@@ -3,12 +3,7 @@
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
-use crate::{
-    ContactError, Contacts, Report, State,
-    broad::Pair,
-    ccd::{Impact, impact_from},
-    distance::Nearest,
-};
+use crate::{ContactError, Contacts, Report, State, broad::Pair, ccd::Impact, distance::Nearest};
 
 type V3 = Vector3<f64>;
 
@@ -92,7 +87,7 @@ impl Contacts {
         }
         // Already inside: led out by its contact, and nothing to be kept from.
         let passes = || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle);
-        if gap <= 0.0 || passes() || self.is_let_go(pair) {
+        if gap <= 0.0 || passes() || self.is_let_go(pair) || self.is_stopped_by_edges(pair) {
             return None;
         }
         // So near to what is round that rounding hides the gap: moving in is an impact at once, as on other surfaces.
@@ -104,11 +99,13 @@ impl Contacts {
         let kept = (self.parameters.separation * meeting.thickness).min(work.gap_kept * gap);
         let speed = |vertices: &[u32]| vertices.iter().fold(0.0_f64, |most, &v| most.max(work.speeds[v as usize]));
         let split = pair.kind.split();
-        if gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..])) {
+        // Turning rims are faster than the ends of their axis.
+        if self.round(pair, obstacle).is_none()
+            && gap - kept > 1.001 * (speed(&pair.vertices[..split]) + speed(&pair.vertices[split..]))
+        {
             return None;
         }
-        let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-        impact_from(pair.kind, &x, &u, *near, meeting.radius + kept, 0.1 * kept)
+        self.impact_of(pair, *near, meeting.radius + kept, 0.1 * kept)
     }
 
     /// Pairs that collide as things are.

@@ -34,7 +34,7 @@ fn hidden(x: &V3) -> f64 {
 
 impl Core {
     /// Whether a point, in the frame's axes, is inside.
-    pub(crate) fn contains(&self, shape: &Shape, x: &V3) -> bool {
+    fn contains(&self, shape: &Shape, x: &V3) -> bool {
         match shape {
             // On the plane or nearer than rounding lets a pair be told from one that touches.
             Shape::HalfSpace => x.y <= hidden(x),
@@ -43,6 +43,11 @@ impl Core {
                 self.solid.as_ref().is_some_and(|solid| solid.project_local_point(at, false).is_inside)
             }
         }
+    }
+
+    /// Whether a point, in the frame's axes, is inside a solid that knows its inside, cylinders and cones included.
+    pub(crate) fn holds(&self, shape: &Shape, x: &V3) -> bool {
+        self.revolved.is_some_and(|solid| solid.at_rest().contains(x)) || self.contains(shape, x)
     }
 
     /// The way out of a point that is inside, in the frame's axes: the nearest place of the surface, and the direction there. So near to

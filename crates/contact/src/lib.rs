@@ -62,7 +62,8 @@
 //! - Cloth that crosses something at the begin is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
 //!   but need not: a sheet that goes right through a post, a rope through a sheet stay as they are.
-//! - A ball or capsule that a pinch presses past its centre or axis through the cloth is not told of, and stays there.
+//! - A ball, capsule, cylinder or cone that a pinch presses past its centre or axis through the cloth is not told of, and stays
+//!   there.
 //! - Cloth at no distance at all from an open mesh that is met from both sides has no side, and is not kept from it. Closed
 //!   and one-sided meshes, boxes and half-spaces tell which side is out; cloth that touches them there is pushed off, or
 //!   held in place where its edges lie along theirs.
@@ -92,6 +93,7 @@ mod relieve;
 mod repel;
 mod report;
 mod respond;
+mod revolved;
 mod sides;
 mod state;
 mod stops;

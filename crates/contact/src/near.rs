@@ -13,7 +13,7 @@ use crate::{
 type V3 = Vector3<f64>;
 
 /// By how much of a right angle a direction may lead into a triangle beside it and still be across `[-]`.
-const ASKEW: f64 = 1e-2;
+pub(crate) const ASKEW: f64 = 1e-2;
 
 /// Two features near each other at the begin of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,7 +89,11 @@ impl Contacts {
         for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
-            let passes = || self.is_inside(state, pair, obstacle) || self.is_far_side(pair, near, obstacle);
+            let passes = || {
+                self.is_inside(state, pair, obstacle)
+                    || self.is_far_side(pair, near, obstacle)
+                    || self.is_beside(pair, near, obstacle)
+            };
             if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
                 && !passes()
                 && !self.is_tangled(pair)
@@ -146,8 +150,12 @@ impl Contacts {
     }
 
     fn gap(&self, contact: &Contact) -> f64 {
-        let x = contact.pair.vertices.map(|v| self.work.x[v as usize]);
-        -asked(&self.meeting(contact.obstacle), &contact.weights, &x, &contact.n, 1.0)
+        let (meeting, x) = (self.meeting(contact.obstacle), contact.pair.vertices.map(|v| self.work.x[v as usize]));
+        let near = match self.round(&contact.pair, contact.obstacle) {
+            Some(_) => self.nearest_of(&contact.pair),
+            None => Nearest { offset: contact.n, weights: contact.weights },
+        };
+        -asked(&meeting, self.apart(&contact.pair, &near, &x, &contact.n, &meeting), 1.0)
     }
 
     /// Of a vertex numbered on from the surface's: its obstacle, and its number there.

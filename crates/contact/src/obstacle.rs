@@ -1,14 +1,15 @@
 //! Obstacles: what is in the way, moves as it is told, and is told what the cloth did to it.
 //!
 //! Each is a core of points, edges and triangles with a radius around it: a ball is a point, a capsule an edge, a box
-//! its eight corners. So all of them are met exactly, by the same pairs of features as cloth meets itself.
+//! its eight corners. So all of them are met exactly, by the same pairs of features as cloth meets itself. Cylinders and
+//! cones have such a core for the broad phase only; their distances are in `revolved.rs`.
 
 use std::ops::RangeInclusive;
 
 use nalgebra::{Isometry3, Vector3};
 use parry3d_f64::shape::TriMesh;
 
-use crate::{ContactError, Features, convex::Convex, inside::solid};
+use crate::{ContactError, Features, convex::Convex, inside::solid, revolved::Revolved};
 
 type V3 = Vector3<f64>;
 
@@ -27,6 +28,20 @@ pub enum Shape {
         /// Of the axis, from the middle `[m]`.
         half_length: f64,
         /// `[m]`
+        radius: f64,
+    },
+    /// About the frame's x axis, with flat caps.
+    Cylinder {
+        /// From the middle to a cap `[m]`.
+        half_length: f64,
+        /// `[m]`
+        radius: f64,
+    },
+    /// About the frame's x axis, its apex at positive x.
+    Cone {
+        /// From the middle to the apex, and to the base `[m]`.
+        half_height: f64,
+        /// Radius of the base `[m]`.
         radius: f64,
     },
     /// About the frame's origin, along its axes.
@@ -138,6 +153,8 @@ pub(crate) struct Core {
     pub radius: f64,
     /// The farthest vertex from the frame's origin `[m]`.
     pub extent: f64,
+    /// Exact surface of a cylinder or cone.
+    pub revolved: Option<Revolved>,
     /// Of a box or closed mesh, what is in and what is out.
     pub solid: Option<TriMesh>,
     /// The solid, if it is convex.
@@ -158,6 +175,12 @@ impl Core {
         number("thickness", obstacle.thickness, 0.0, "a finite number, at least 0")?;
         range("restitution", obstacle.restitution, 0.0..=1.0, "from 0 to 1")?;
         let tiny = f64::MIN_POSITIVE;
+        let mut revolved = None;
+        let mut round = |half: f64, radii: [f64; 2]| {
+            revolved = Some(Revolved { half, radii });
+            let end = half * V3::x();
+            (vec![-end, end, -end], Features::revolved(), radii[0])
+        };
         let (vertices, features, radius) = match &obstacle.shape {
             // A triangle of the plane, as large as the cloth asks for.
             Shape::HalfSpace => (vec![V3::x(); 3], Features::face(), 0.0),
@@ -167,6 +190,14 @@ impl Core {
             Shape::Capsule { half_length, radius } => {
                 let end = V3::x() * number("half length", *half_length, tiny, positive)?;
                 (vec![-end, end], Features::new(2, &[], &[[0, 1]])?, number("radius", *radius, tiny, positive)?)
+            }
+            Shape::Cylinder { half_length, radius } => {
+                let half = number("half length", *half_length, tiny, positive)?;
+                round(half, [number("radius", *radius, tiny, positive)?; 2])
+            }
+            Shape::Cone { half_height, radius } => {
+                let half = number("half height", *half_height, tiny, positive)?;
+                round(half, [number("radius", *radius, tiny, positive)?, 0.0])
             }
             Shape::Cuboid { half_extents } => {
                 for half in half_extents {
@@ -191,12 +222,13 @@ impl Core {
         }
         let extent = vertices.iter().fold(0.0_f64, |extent, v| extent.max(v.norm()));
         let solid = if radius > 0.0 { None } else { solid(&vertices, features.triangles()) };
-        let convex = match radius > 0.0 {
-            true => Some(Convex::round(&vertices, radius)),
-            false => solid.as_ref().and_then(|_| Convex::of_surface(&vertices, &features)),
+        let convex = match (revolved, radius > 0.0) {
+            (Some(revolved), _) => Some(Convex::revolved(revolved)),
+            (None, true) => Some(Convex::round(&vertices, radius)),
+            (None, false) => solid.as_ref().and_then(|_| Convex::of_surface(&vertices, &features)),
         };
         let tells_sides = obstacle.one_sided || solid.is_some() || obstacle.shape == Shape::HalfSpace;
-        Ok(Self { features, vertices, radius, extent, solid, convex, tells_sides })
+        Ok(Self { features, vertices, radius, extent, revolved, solid, convex, tells_sides })
     }
 }
 

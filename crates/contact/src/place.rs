@@ -9,7 +9,6 @@ use crate::{
     ContactError, Contacts, Obstacle, Path, Shape, Step,
     broad::Bounds,
     contacts::{AHEAD, Meeting},
-    distance::nearest,
     features::Leaf,
     obstacle::Core,
 };
@@ -214,11 +213,10 @@ impl Contacts {
 
     /// Of all pairs, as things are.
     fn find_nearest(&mut self) {
-        let work = &mut self.work;
-        let x = &work.x;
-        let found = work.pairs.par_iter().map(|pair| nearest(pair.kind, &pair.vertices.map(|v| x[v as usize])));
-        found.collect_into_vec(&mut work.nearest);
-        work.searched.clone_from(&work.x);
+        let mut nearest = std::mem::take(&mut self.work.nearest);
+        self.work.pairs.par_iter().map(|pair| self.nearest_of(pair)).collect_into_vec(&mut nearest);
+        self.work.nearest = nearest;
+        self.work.searched.clone_from(&self.work.x);
     }
 
     /// Whether these are with an obstacle that lets one of them through.

@@ -330,7 +330,7 @@ impl Contacts {
             let (obstacle, core) = &self.obstacles[region.obstacle as usize];
             let Some([begin, _]) = self.work.poses[region.obstacle as usize] else { continue };
             let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
-            let inside = region.vertices.iter().filter(|&&v| core.contains(&obstacle.shape, &x(v)));
+            let inside = region.vertices.iter().filter(|&&v| core.holds(&obstacle.shape, &x(v)));
             within.extend(inside.map(|&v| [v, region.obstacle]));
         }
         keep_once(&mut within);
@@ -378,7 +378,8 @@ impl Contacts {
             let n = begin.rotation * region.plane.normal;
             let place = x + depth * n;
             let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex, support, support, support] };
-            (Led { pair, n }, depth, place - carried(&begin, &end, &place))
+            let offset = -depth - n.dot(&(x - work.x[support as usize]));
+            (Led { pair, n, offset }, depth, place - carried(&begin, &end, &place))
         }))
     }
 
@@ -398,7 +399,7 @@ impl Contacts {
         let all = &self.work.led;
         let from = all.partition_point(|led| led.pair < *pair);
         let same = all[from..].iter().take_while(|led| led.pair == *pair);
-        same.map(|led| (led.n, led.n.dot(&(x[0] - x[1])))).min_by(|a, b| a.1.total_cmp(&b.1))
+        same.map(|led| (led.n, led.n.dot(&(x[0] - x[1])) + led.offset)).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Adds contacts of vertices with planes that lead them out, for simulators that resist by forces.
@@ -429,4 +430,6 @@ const LED: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
 pub(crate) struct Led {
     pub pair: Pair,
     pub n: V3,
+    /// Distance of the supporting vertex beyond the plane, less than 0 where a radius is around it `[m]`.
+    pub offset: f64,
 }

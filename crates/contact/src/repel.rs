@@ -26,7 +26,11 @@ impl Contacts {
             let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
             let near_enough = gap < (1.0 + AHEAD) * meeting.thickness;
-            let passes = || self.is_inside(state, pair, obstacle) || self.is_far_side(pair, near, obstacle);
+            let passes = || {
+                self.is_inside(state, pair, obstacle)
+                    || self.is_far_side(pair, near, obstacle)
+                    || self.is_beside(pair, near, obstacle)
+            };
             if near_enough && !passes() && !self.is_tangled(pair) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
                 // Not those that will stay well apart; should others push them together, that is an impact.
@@ -57,7 +61,7 @@ impl Contacts {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
         let n = self.direction(&pair, near, obstacle)?;
-        let least = asked(meeting, &near.weights, &x, &n, work.parting);
+        let least = asked(meeting, self.apart(&pair, near, &x, &n, meeting), work.parting);
         let mut contact = Contact {
             pair,
             obstacle,
@@ -112,6 +116,12 @@ impl Contacts {
             let way = place - carried(begin, end, &place);
             return way - n.dot(&way) * n + n.dot(&core) * n;
         }
+        // The surface's own way along n, and all that turns across it.
+        if let (Some(_), Some([begin, end])) = (self.round(pair, Some(obstacle)), &self.work.poses[obstacle as usize]) {
+            let place = self.core_point(pair, near, Some(obstacle)) - sign * meeting.radius * n;
+            let way = carried(begin, end, &place) - place;
+            return sign * (way - n.dot(&way) * n) + sign * self.surface_way(obstacle, &place, n) * n;
+        }
         // The core's own way; a radius around it turns too, which shows across n only.
         if let Some([begin, end]) = &self.work.poses[obstacle as usize]
             && meeting.radius > 0.0
@@ -137,11 +147,9 @@ impl Contacts {
     }
 }
 
-/// How far the features of a pair with such weights of vertices, at the begin or at an impact, have to move along `n` at least:
-/// `part` of what they lack of the thickness.
-pub(crate) fn asked(meeting: &Meeting, weights: &[f64; 4], x: &[V3; 4], n: &V3, part: f64) -> f64 {
-    // How far apart the same places are along n at the begin.
-    let apart: f64 = (0..4).map(|k| weights[k] * x[k].dot(n)).sum::<f64>() - meeting.radius;
+/// Least displacement along the normal of features that are `apart` at the start ([`Contacts::apart`]): `part` of what they
+/// lack of the thickness.
+pub(crate) fn asked(meeting: &Meeting, apart: f64, part: f64) -> f64 {
     let lacking = meeting.thickness - apart;
     if lacking < 0.0 { lacking } else { part * lacking.min(meeting.thickness) }
 }

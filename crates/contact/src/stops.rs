@@ -22,9 +22,8 @@ use crate::{
     ContactError, Contacts, Path, Reaction, Shape, State, Step,
     backed::{Backing, against},
     broad::{Bounds, Pair},
-    ccd::impact_from,
     contacts::{AHEAD, PARTING},
-    distance::{Nearest, nearest},
+    distance::Nearest,
     features::Leaf,
     respond::makes_way,
 };
@@ -285,8 +284,8 @@ impl Contacts {
         let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
-        let [x, u] = [&work.x, &work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
-        let begin = nearest(pair.kind, &x);
+        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let begin = self.nearest_of(pair);
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
@@ -295,8 +294,11 @@ impl Contacts {
             begin
         } else {
             let kept = meeting.radius + meeting.thickness;
-            impact_from(pair.kind, &x, &u, begin, kept, 0.1 * meeting.thickness)?.nearest
+            self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
         };
+        if self.is_beside(pair, &near, Some(obstacle)) {
+            return None;
+        }
         let cloth = self.features.vertices();
         let n = self.direction(pair, &near, Some(obstacle))?;
         let sign = self.sign_of(pair, &near);
@@ -352,8 +354,7 @@ impl Contacts {
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let parts = pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth);
-                let core: V3 = parts.map(|(&v, c)| contact.sign * c * work.x[v as usize]).sum();
+                let core = self.core_point(pair, &near, Some(obstacle));
                 contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
                 contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
                 drift += contact.sign * (frame.acceleration + frame.angular_acceleration.cross(&contact.arm));
@@ -372,9 +373,8 @@ impl Contacts {
             return None;
         }
 
-        let below = |k: usize| backed[k].map_or(0.0, |backing| near.weights[k].abs() * backing.room);
-        let room = (0..4).map(|k| near.weights[k] * x[k].dot(&n) + below(k)).sum::<f64>();
-        let room = room - meeting.radius - meeting.thickness;
+        let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
+        let room = self.apart(pair, &near, &x, &n, &meeting) + below - meeting.thickness;
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,

@@ -21,7 +21,6 @@ use crate::{
     ContactError, Report, State,
     broad::Pair,
     contacts::Contacts,
-    distance::nearest,
     place::carried,
     torque::{inertia, inverse, join, top, turn_of},
 };
@@ -143,10 +142,7 @@ fn holds_of(all: &Contacts, pair: &Pair, mut tell: impl FnMut(Hold)) {
     let work = &all.work;
     let obstacle = all.obstacle(pair);
     if let Some((number, [begin, end])) = obstacle.and_then(|k| Some((k, work.poses[k as usize].as_ref()?))) {
-        let near = nearest(pair.kind, &pair.vertices.map(|v| work.x[v as usize]));
-        let parts = || (0..4).filter(|&k| pair.vertices[k] >= n);
-        let whole: f64 = parts().map(|k| near.weights[k]).sum();
-        let place: V3 = parts().map(|k| near.weights[k] / whole * work.x[pair.vertices[k] as usize]).sum();
+        let place = all.core_point(pair, &all.nearest_of(pair), obstacle);
         tell(Hold { carrier: Carrier::Frame(number), place, way: carried(begin, end, &place) - place });
     }
     for v in pair.vertices.into_iter().filter(|&v| !all.is_free(v)) {

@@ -90,8 +90,11 @@ impl Obstacles {
         for (guide, of) in guides.iter().enumerate() {
             let Guide::Obstacle { surface, friction, restitution, thickness, except } = of else { continue };
             let distance = apart + thickness;
-            let (own, mut record) = match surface.primitive {
-                Some(primitive) => (pose(primitive.position, primitive.orientation), of_primitive(primitive.shape)),
+            let exact = surface.primitive.and_then(|primitive| {
+                Some((pose(primitive.position, primitive.orientation), of_primitive(primitive.shape)?))
+            });
+            let (own, mut record) = match exact {
+                Some(exact) => exact,
                 None => obstacles.add_volume(surface, distance, cells)?,
             };
             record.distance = distance as f32;
@@ -235,13 +238,15 @@ fn distance_from(islands: &[(TriMesh, bool)], place: &V3) -> f64 {
     hollows.fold(solids.fold(f64::INFINITY, f64::min), f64::max)
 }
 
-fn of_primitive(shape: PrimitiveShape) -> Obstacle {
+/// None for cylinders and cones, which are volumes of their triangles.
+fn of_primitive(shape: PrimitiveShape) -> Option<Obstacle> {
     let (shape, bound, size) = match shape {
         PrimitiveShape::HalfSpace => (0, f64::from(EVERYWHERE), [0.0; 3]),
         PrimitiveShape::Ball { radius } => (1, radius, [radius, 0.0, 0.0]),
         PrimitiveShape::Capsule { half_length, radius } => (2, half_length + radius, [radius, half_length, 0.0]),
         PrimitiveShape::Cuboid { half_extents } => (3, V3::from(half_extents).norm(), half_extents),
+        PrimitiveShape::Cylinder { .. } | PrimitiveShape::Cone { .. } => return None,
     };
     let [x, y, z] = size.map(|x| x as f32);
-    Obstacle { shape, bound: bound as f32, size: [x, y, z, 0.0], ..Obstacle::zeroed() }
+    Some(Obstacle { shape, bound: bound as f32, size: [x, y, z, 0.0], ..Obstacle::zeroed() })
 }

@@ -11,10 +11,11 @@ use partita_simulator::Motion;
 
 use crate::{
     Integration, Parameters,
-    crossing::{Crossing, first_crossing, is_inside, weights},
+    crossing::{first_crossing, is_inside, weights},
     fly::{Flight, Leg},
-    response::{Contact, bounce, hold},
-    triangles::{CAUGHT, STANDOFF, Swept, Triangles, distance, normal},
+    places::Hit,
+    response::{Contact, Place, bounce, hold},
+    triangles::{CAUGHT, STANDOFF, Triangles, distance, normal},
 };
 
 /// After so many contacts in one step a particle does not bounce any more, so that it comes to rest.
@@ -51,10 +52,9 @@ pub(crate) struct Traveller {
     pub free_end: Vector3<f64>,
 }
 
-/// A velocity change of a particle at a place of a triangle.
+/// A velocity change of a particle at a place of a surface.
 pub(crate) struct Impact {
-    pub triangle: u32,
-    pub weights: [f64; 3],
+    pub place: Place,
     /// When, as a fraction of the step [-].
     pub fraction: f64,
     /// Of the particle then `[m]`.
@@ -94,25 +94,19 @@ impl Surroundings<'_> {
             let untouched = contacts == 0 && e.impacts.len() == impacts_before;
             let leg = if untouched { free } else { self.flight.leg(x, v, self.time + f * self.dt, h, load) };
             let leg = self.keep_off(&x, &v, f, h, leg, &mut e.held);
-            let Some((crossing, k, offset)) = self.first_hit(&x, &leg.shift, f, handle, &mut e.near) else {
+            let Some(hit) = self.first_hit(&x, &leg.shift, f, handle, &mut e.near) else {
                 self.record_held(e, &x, &leg, f, 1.0);
                 e.most = e.most.max(contacts);
                 let met = e.impacts.len() > impacts_before || contacts > 0 || !e.held.is_empty();
                 return met.then(|| (x + leg.shift, leg.velocity));
             };
 
-            // Stop where the gap, shrinking at the rate of the crossing, is the standoff.
-            let swept = &self.triangles.swept[k as usize];
-            let at = f + crossing.s * (1.0 - f);
-            let n = crossing.side * normal(&swept.corners(at, offset));
-            let approach = (swept.path(&crossing.weights, offset) * (1.0 - f) - leg.shift).dot(&n);
-            let s = (crossing.s - STANDOFF / approach.max(f64::MIN_POSITIVE)).max(0.0);
+            let (s, contact) = self.stop(&hit, &x, &leg, f);
             self.record_held(e, &x, &leg, f, s);
             x += s * leg.shift;
             v += s * (leg.velocity - v);
             f += s * (1.0 - f);
 
-            let contact = self.contact(k, crossing.weights, offset, n);
             let settle = contacts >= BOUNCES;
             v += self.respond(contact, &x, &v, f, fields, settle, e);
         }
@@ -135,15 +129,6 @@ impl Surroundings<'_> {
         Some((x + leg.shift, leg.velocity))
     }
 
-    /// The way of the point `x`, from fraction `f` to the end, if it were fixed over its place of the surface.
-    fn ride(&self, x: &Vector3<f64>, f: f64, contact: &Contact) -> Vector3<f64> {
-        let swept = &self.triangles.swept[contact.triangle as usize];
-        let weights = weights(&swept.corners(f, contact.offset).map(|c| c - x)).unwrap_or(contact.weights);
-        let gap = (x - self.place(swept, &weights, f, contact.offset)).dot(&contact.normal);
-        let side = contact.normal.dot(&swept.normals[0].lerp(&swept.normals[1], f)).signum();
-        self.place(swept, &weights, 1.0, contact.offset) + gap.max(STANDOFF) * side * swept.normals[1] - x
-    }
-
     /// Contacts that are there at the begin: places within the standoff (or within the distance that
     /// is kept, or in which it was caught) that the leg goes towards. A resting particle finds its
     /// surface here, without moving.
@@ -161,6 +146,12 @@ impl Surroundings<'_> {
         for i in 0..e.near.len() {
             let k = e.near[i];
             if !self.meets(k, handle) {
+                continue;
+            }
+            if self.triangles.solid(k).is_some() {
+                if let Some(contact) = self.touched(k, x, f, free) {
+                    *v += self.respond(contact, x, v, f, fields, false, e);
+                }
                 continue;
             }
             let swept = &self.triangles.swept[k as usize];
@@ -191,12 +182,13 @@ impl Surroundings<'_> {
     /// is thinner than that. Then a face that has the point in front is nearer. A point inside has none: where its way to
     /// the nearest place of the surface ends, it ends from behind.
     fn is_outside(&self, x: &Vector3<f64>, f: f64, obstacle: u32, depth: f64, near: &[u32]) -> bool {
-        near.iter().map(|&k| &self.triangles.swept[k as usize]).filter(|swept| swept.obstacle == obstacle).any(
-            |swept| {
+        near.iter()
+            .filter_map(|&k| self.triangles.swept.get(k as usize))
+            .filter(|swept| swept.obstacle == obstacle)
+            .any(|swept| {
                 let corners = swept.corners(f, 0.0);
                 (x - corners[0]).dot(&normal(&corners)) > 0.0 && distance(x, &corners) < depth
-            },
-        )
+            })
     }
 
     /// Velocity change at a new contact; from then on it is held unless the particle bounces off.
@@ -214,15 +206,14 @@ impl Surroundings<'_> {
         settle: bool,
         e: &mut Encounters,
     ) -> Vector3<f64> {
-        let obstacle = &self.triangles.obstacles[self.triangles.swept[contact.triangle as usize].obstacle as usize];
+        let obstacle = self.obstacle(&contact.place);
         let approach = (contact.velocity - v).dot(&contact.normal);
-        let slow = 2.0 * (self.surface_gain(&contact, f) - fields).dot(&contact.normal).max(0.0);
+        let slow = 2.0 * (self.surface_gain(&contact, x, f) - fields).dot(&contact.normal).max(0.0);
         let bounces = obstacle.restitution > 0.0 && approach > slow && !settle;
 
+        let obstacle_of = |contact: &Contact| self.triangles.obstacle_of(contact.place.number());
         let same = |other: &Contact| {
-            let others = &self.triangles.swept[other.triangle as usize];
-            others.obstacle == self.triangles.swept[contact.triangle as usize].obstacle
-                && other.normal.dot(&contact.normal) > 1.0 - 1e-9
+            obstacle_of(other) == obstacle_of(&contact) && other.normal.dot(&contact.normal) > 1.0 - 1e-9
         };
         e.held.retain(|other| !same(other));
         if !bounces {
@@ -233,8 +224,7 @@ impl Surroundings<'_> {
         }
         let change = bounce(&contact, if bounces { obstacle.restitution } else { 0.0 }, *v);
         if change != Vector3::zeros() {
-            let Contact { triangle, weights, .. } = contact;
-            e.impacts.push(Impact { triangle, weights, fraction: f, position: *x, change });
+            e.impacts.push(Impact { place: contact.place, fraction: f, position: *x, change });
         }
         change
     }
@@ -244,7 +234,8 @@ impl Surroundings<'_> {
     ///
     /// A particle slides by r over a surface whose normal turns by Δn. Its gap along the leg is that of
     /// begin and end interpolated, less s (1 − s) r·Δn. For r·Δn > 0 the surface falls away from the begin's
-    /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between.
+    /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between. A round solid
+    /// that falls away is followed by what it still presses at the end of the leg.
     fn keep_off(&self, x: &Vector3<f64>, v: &Vector3<f64>, f: f64, h: f64, free: Leg, held: &mut [Contact]) -> Leg {
         let mut leg = Leg { velocity: hold(held, free.velocity), ..free };
         let shift = |velocity: Vector3<f64>| match self.parameters.integration {
@@ -255,19 +246,22 @@ impl Surroundings<'_> {
             leg.shift = shift(leg.velocity);
         }
         for _ in 0..held.len() {
-            for contact in held.iter().filter(|contact| contact.push > 0.0) {
-                let swept = &self.triangles.swept[contact.triangle as usize];
-                let gap = (x - self.place(swept, &contact.weights, f, contact.offset)).dot(&contact.normal);
+            for contact in held.iter() {
+                let gap = self.gap(contact, x, f);
+                // Pressed against the surface, or inside a solid and led out.
+                if contact.push <= 0.0 && (gap >= 0.0 || matches!(contact.place, Place::Triangle { .. })) {
+                    continue;
+                }
                 let miss = STANDOFF - gap - (leg.shift - h * contact.velocity).dot(&contact.normal);
                 if miss > 0.0 {
-                    leg.shift += miss.min(2.0 * STANDOFF) * contact.normal;
+                    leg.shift += miss.min(self.most_led(contact, gap)) * contact.normal;
                 }
             }
         }
 
         let mut rising = false;
         for contact in held.iter_mut() {
-            if let Some((place, _)) = self.rises_into(x, &leg, contact) {
+            if let Some((place, _)) = self.rises_into(x, f, &leg, contact) {
                 *contact = place;
                 rising = true;
             }
@@ -278,7 +272,7 @@ impl Surroundings<'_> {
             leg = Leg { shift: leg.shift + 0.5 * h * (velocity - leg.velocity), velocity, ..leg };
             for _ in 0..held.len() {
                 for contact in held.iter() {
-                    if let Some((place, miss)) = self.rises_into(x, &leg, contact) {
+                    if let Some((place, miss)) = self.rises_into(x, f, &leg, contact) {
                         leg.shift += miss * place.normal;
                     }
                 }
@@ -287,20 +281,7 @@ impl Surroundings<'_> {
         leg
     }
 
-    /// Where a held surface is at the end of a leg that ends in it, and by how much.
-    fn rises_into(&self, x: &Vector3<f64>, leg: &Leg, contact: &Contact) -> Option<(Contact, f64)> {
-        let swept = &self.triangles.swept[contact.triangle as usize];
-        if swept.normals[0] == swept.normals[1] {
-            return None;
-        }
-        let (corners, end) = (swept.corners(1.0, contact.offset), x + leg.shift);
-        let n = swept.normals[1] * contact.normal.dot(&swept.normals[0].lerp(&swept.normals[1], 0.5)).signum();
-        let miss = STANDOFF - (end - corners[0]).dot(&n);
-        let weights = weights(&corners.map(|c| c - end)).filter(is_inside)?;
-        (miss > 1e-3 * STANDOFF).then(|| (self.contact(contact.triangle, weights, contact.offset, n), miss))
-    }
-
-    /// The first passage of the segment from `x` through a triangle, with its number and layer.
+    /// The first passage of the segment from `x` through a triangle or into a solid.
     fn first_hit(
         &self,
         x: &Vector3<f64>,
@@ -308,10 +289,16 @@ impl Surroundings<'_> {
         f: f64,
         handle: Option<u32>,
         near: &mut Vec<u32>,
-    ) -> Option<(Crossing, u32, f64)> {
+    ) -> Option<Hit> {
         self.triangles.near(x, &(x + shift), near);
-        let mut first: Option<(Crossing, u32, f64)> = None;
+        let mut first: Option<Hit> = None;
         for &k in near.iter().filter(|&&k| self.meets(k, handle)) {
+            if self.triangles.solid(k).is_some() {
+                let hit = self.solid_hit(k, x, shift, f);
+                first =
+                    [first, hit].into_iter().flatten().reduce(|one, other| if other.s < one.s { other } else { one });
+                continue;
+            }
             let swept = &self.triangles.swept[k as usize];
             let obstacle = &self.triangles.obstacles[swept.obstacle as usize];
             let mut test = |offset: f64, both: bool, side: f64| {
@@ -319,9 +306,10 @@ impl Surroundings<'_> {
                 let relative = [swept.corners(f, offset).map(|c| c - x), swept.corners(1.0, offset).map(|c| c - end)];
                 if let Some(crossing) = first_crossing(&relative, both)
                     && (side == 0.0 || crossing.side == side)
-                    && first.is_none_or(|(other, ..)| crossing.s < other.s)
+                    && first.as_ref().is_none_or(|other| crossing.s < other.s)
                 {
-                    first = Some((crossing, k, offset));
+                    let place = Place::Triangle { triangle: k, weights: crossing.weights };
+                    first = Some(Hit { s: crossing.s, side: crossing.side, place, offset });
                 }
             };
             test(0.0, obstacle.two_sided, 0.0);
@@ -335,47 +323,9 @@ impl Surroundings<'_> {
         first
     }
 
-    fn meets(&self, triangle: u32, handle: Option<u32>) -> bool {
-        let obstacle = &self.triangles.obstacles[self.triangles.swept[triangle as usize].obstacle as usize];
+    fn meets(&self, number: u32, handle: Option<u32>) -> bool {
+        let obstacle = &self.triangles.obstacles[self.triangles.obstacle_of(number) as usize];
         handle.is_none_or(|handle| obstacle.except.binary_search(&handle).is_err())
-    }
-
-    fn contact(&self, triangle: u32, weights: [f64; 3], offset: f64, normal: Vector3<f64>) -> Contact {
-        let swept = &self.triangles.swept[triangle as usize];
-        Contact {
-            triangle,
-            weights,
-            offset,
-            normal,
-            velocity: swept.path(&weights, offset) / self.dt,
-            friction: self.triangles.obstacles[swept.obstacle as usize].friction,
-            push: 0.0,
-            rub: Vector3::zeros(),
-        }
-    }
-
-    fn place(&self, swept: &Swept, weights: &[f64; 3], f: f64, offset: f64) -> Vector3<f64> {
-        let corners = swept.corners(f, offset);
-        (0..3).map(|k| weights[k] * corners[k]).sum()
-    }
-
-    /// Velocity that the surface itself gains at a place over the step, by its carriers' velocities `[m/s]`.
-    fn surface_gain(&self, contact: &Contact, f: f64) -> Vector3<f64> {
-        let swept = &self.triangles.swept[contact.triangle as usize];
-        let obstacle = &self.triangles.obstacles[swept.obstacle as usize];
-        let Some(motion) = &self.motions[obstacle.guide] else { return Vector3::zeros() };
-        let at = |k: usize| {
-            let [begin, end] = [&motion.begin[k], &motion.end[k]];
-            (begin, end, Vector3::from(end.velocity) - Vector3::from(begin.velocity))
-        };
-        if obstacle.rigid {
-            let (begin, end, gain) = at(0);
-            let centre = Vector3::from(begin.position).lerp(&end.position.into(), f);
-            let spin = Vector3::from(end.spin) - Vector3::from(begin.spin);
-            gain + spin.cross(&(self.place(swept, &contact.weights, f, contact.offset) - centre))
-        } else {
-            (0..3).map(|k| contact.weights[k] * at(swept.vertices[k] as usize).2).sum()
-        }
     }
 
     /// What the held contacts did on the part `s` of a leg, as impulses at the middle of that part. To
@@ -385,8 +335,7 @@ impl Surroundings<'_> {
             let change = s / leg.ease * contact.change();
             if change != Vector3::zeros() {
                 e.impacts.push(Impact {
-                    triangle: contact.triangle,
-                    weights: contact.weights,
+                    place: contact.place,
                     fraction: f + 0.5 * s * (1.0 - f),
                     position: x + 0.5 * s * leg.shift,
                     change,

@@ -1,10 +1,10 @@
-//! Free particles: fields, emitters, collisions with moving triangles.
+//! Free particles: fields, emitters, collisions with moving triangles and exact solids.
 //!
 //! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! A step lets everyone fly as if nothing were in the way (the exact parabola, or symplectic Euler),
-//! then takes those whose path meets the swept triangles of obstacles from contact to contact: exact
-//! times of impact (a cubic), restitution, Coulomb friction, rest. The impulse of each contact, −m Δv,
+//! then takes those whose path meets the swept triangles and solids of obstacles from contact to contact:
+//! exact times of impact (a cubic; Newton's method on a signed distance), restitution, Coulomb friction, rest. The impulse of each contact, −m Δv,
 //! is summed into one wrench impulse for a rigid surface and into one impulse a vertex for a
 //! deforming one (\[PD97, §4.2\]).
 //!
@@ -24,7 +24,10 @@
 //!   it room; one caught between closing surfaces rides on the last it met, and the report notes it.
 //! - One-sided surfaces stop what comes from outside and let out what is inside. A closed one also
 //!   stops what is no more than 1 mm inside, and leads it out by 20 µm a step: that was caught there.
-//! - Where a surface turns within a step, its corners move straight.
+//! - Balls, capsules, cylinders, cones, boxes and half-spaces (`Surface::primitive`) are collided with exactly
+//!   (`solids.rs`); their triangles do not matter. They know their inside at any depth: what is in there and
+//!   does not fly out faster is led to the nearest place of the surface, by a tenth of its depth a step.
+//! - Where a mesh turns within a step, its corners move straight; a solid turns evenly.
 //! - Slow approaches (two steps' worth of acceleration) have no restitution, so bouncing ends in rest.
 //!
 //! Large crowds are spread over rayon's current pool; the number of threads changes no bit.
@@ -36,7 +39,9 @@ mod crossing;
 mod emitter;
 mod fly;
 mod parameters;
+mod places;
 mod response;
+mod solids;
 mod state;
 mod step;
 mod triangles;

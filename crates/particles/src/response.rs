@@ -2,13 +2,35 @@
 
 use nalgebra::Vector3;
 
+/// A place of a triangle or solid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    Triangle {
+        triangle: u32,
+        /// Barycentric coordinates [-].
+        weights: [f64; 3],
+    },
+    Solid {
+        /// Number after those of the triangles.
+        solid: u32,
+    },
+}
+
+impl Place {
+    /// Number of the triangle or solid.
+    pub fn number(&self) -> u32 {
+        match *self {
+            Self::Triangle { triangle, .. } => triangle,
+            Self::Solid { solid } => solid,
+        }
+    }
+}
+
 /// A place of a surface that a particle touches, for the rest of a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
-    pub triangle: u32,
-    /// Barycentric coordinates of the place [-].
-    pub weights: [f64; 3],
-    /// How far along the triangle's normal the touched layer lies `[m]`.
+    pub place: Place,
+    /// Distance of the touched layer from the surface, along its normal `[m]`.
     pub offset: f64,
     /// Unit normal towards the particle.
     pub normal: Vector3<f64>,

@@ -11,6 +11,7 @@ use crate::{
     collide::{CONTACTS, Encounters, Surroundings, Traveller},
     emitter::{Newborn, SERIALS, emitter_of},
     fly::{Flight, Leg},
+    response::Place,
     triangles::Triangles,
 };
 
@@ -262,8 +263,7 @@ impl Particles {
             report.iterations = report.iterations.max(encounters.most);
             riding += encounters.riding;
             for impact in &encounters.impacts {
-                let swept = &triangles.swept[impact.triangle as usize];
-                let obstacle = &triangles.obstacles[swept.obstacle as usize];
+                let obstacle = &triangles.obstacles[triangles.obstacle_of(impact.place.number()) as usize];
                 let first = first_carrier[obstacle.guide];
                 let impulse = -self.parameters.mass * impact.change;
                 if obstacle.rigid {
@@ -271,8 +271,9 @@ impl Particles {
                     let [begin, end] = [&motion.begin, &motion.end].map(|states| Vector3::from(states[0].position));
                     let lever = impact.position - begin.lerp(&end, impact.fraction);
                     impulses[first] += Wrench { linear: impulse.into(), angular: lever.cross(&impulse).into() };
-                } else {
-                    for (vertex, weight) in swept.vertices.iter().zip(impact.weights) {
+                } else if let Place::Triangle { triangle, weights } = impact.place {
+                    let swept = &triangles.swept[triangle as usize];
+                    for (vertex, weight) in swept.vertices.iter().zip(weights) {
                         impulses[first + *vertex as usize] += Wrench::force(weight * impulse);
                     }
                 }

@@ -1,4 +1,5 @@
-//! Broad phase: the triangles of all obstacles, swept over a step, in parry's bounding volume hierarchy.
+//! Broad phase: the triangles and solids of all obstacles, swept over a step, in parry's bounding volume hierarchy.
+//! Numbers count triangles first, then solids. Half-spaces have no box and are tried by themselves.
 //!
 //! The tree is a cache: a query gives the triangles whose boxes meet the query's, in their order,
 //! whatever the tree's shape, so a refitted tree and a new one give the same bits.
@@ -12,6 +13,8 @@ use parry3d_f64::{
     shape::Triangle,
 };
 use partita_simulator::{Carrier, Guide, HandleState, Motion, SimulatorError, Surface};
+
+use crate::solids::Solid;
 
 /// Distance that a particle keeps from the surface that it touches `[m]`: far above rounding (1e-13 at
 /// 1 km), far below what can be seen. Everything thinner than this is not resolved.
@@ -44,6 +47,8 @@ pub(crate) struct Obstacle {
     /// Own handles that do not meet it, sorted.
     pub except: Vec<u32>,
     first_vertex: usize,
+    /// Number among the solids.
+    solid: Option<usize>,
     thickness: f64,
 }
 
@@ -77,6 +82,7 @@ impl Swept {
 pub(crate) struct Triangles {
     pub obstacles: Vec<Obstacle>,
     pub swept: Vec<Swept>,
+    pub solids: Vec<Solid>,
     vertices: [Vec<Vector3<f64>>; 2],
     /// Which obstacles the tree holds, and which triangle each leaf is.
     active: Vec<bool>,
@@ -105,8 +111,13 @@ impl Triangles {
                 rigid: matches!(surface.carrier, Carrier::Frame(_)),
                 except,
                 first_vertex: vertices,
+                solid: surface.primitive.map(|_| new.solids.len()),
                 thickness: *thickness,
             });
+            if let Some(primitive) = &surface.primitive {
+                new.solids.push(Solid::new(obstacle, primitive));
+                continue;
+            }
             let zero = [Vector3::zeros(); 3];
             new.swept.extend(surface.triangles.iter().map(|&vertices| Swept {
                 obstacle,
@@ -128,6 +139,18 @@ impl Triangles {
             obstacle.distance = radius + obstacle.thickness;
             let Guide::Obstacle { surface, .. } = &guides[obstacle.guide] else { continue };
             let Some(motion) = motion(obstacle.guide) else { continue };
+            if let Some(solid) = obstacle.solid {
+                let far = |state: &HandleState| Vector3::from(state.position).amax() > FARTHEST;
+                if let Some(state) = [&motion.begin[0], &motion.end[0]].into_iter().find(|state| far(state)) {
+                    return Err(SimulatorError::refused(
+                        format!("motion of guide {}", obstacle.guide),
+                        format!("a Frame at {:?}", state.position),
+                        format!("coordinates within {FARTHEST:e} m"),
+                    ));
+                }
+                self.solids[solid].place(&motion.begin[0], &motion.end[0]);
+                continue;
+            }
             let range = obstacle.first_vertex..obstacle.first_vertex + surface.vertices.len();
             pose(surface, &motion.begin, &mut self.vertices[0][range.clone()]);
             pose(surface, &motion.end, &mut self.vertices[1][range.clone()]);
@@ -165,8 +188,8 @@ impl Triangles {
     }
 
     fn build(&mut self) {
-        let active = |&k: &u32| self.active[self.swept[k as usize].obstacle as usize];
-        self.leaves = (0..self.swept.len() as u32).filter(active).collect();
+        let active = |&k: &u32| self.active[self.obstacle_of(k) as usize] && !self.is_half_space(k);
+        self.leaves = (0..(self.swept.len() + self.solids.len()) as u32).filter(active).collect();
         let boxes = self.leaves.iter().map(|&k| self.bounds(k)).enumerate();
         self.tree = Bvh::from_iter(BvhBuildStrategy::Binned, boxes);
         self.refits = 0;
@@ -181,9 +204,34 @@ impl Triangles {
         self.refits += 1;
     }
 
-    /// Box around all that a swept triangle can touch.
-    fn bounds(&self, triangle: u32) -> Aabb {
-        let swept = &self.swept[triangle as usize];
+    /// Obstacle of a triangle or solid.
+    pub fn obstacle_of(&self, number: u32) -> u32 {
+        match self.solid(number) {
+            Some(solid) => solid.obstacle,
+            None => self.swept[number as usize].obstacle,
+        }
+    }
+
+    /// Solid of a number past those of triangles.
+    pub fn solid(&self, number: u32) -> Option<&Solid> {
+        self.solids.get((number as usize).checked_sub(self.swept.len())?)
+    }
+
+    fn is_half_space(&self, number: u32) -> bool {
+        self.solid(number).is_some_and(Solid::is_half_space)
+    }
+
+    /// Distance from a solid within which contacts are `[m]`.
+    pub fn reach(&self, solid: &Solid) -> f64 {
+        self.obstacles[solid.obstacle as usize].distance + 2.0 * STANDOFF
+    }
+
+    /// Box around all that a swept triangle or solid can touch.
+    fn bounds(&self, number: u32) -> Aabb {
+        if let Some(solid) = self.solid(number) {
+            return solid.bounds(self.reach(solid));
+        }
+        let swept = &self.swept[number as usize];
         let obstacle = &self.obstacles[swept.obstacle as usize];
         let inwards = if obstacle.closed { CAUGHT } else { 0.0 };
         let reach = inwards.max(obstacle.distance + 2.0 * STANDOFF);
@@ -192,18 +240,23 @@ impl Triangles {
         Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z))
     }
 
-    /// Whether no triangle is in the way anywhere.
+    /// Whether no obstacle has a motion.
     pub fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
+        !self.active.contains(&true)
     }
 
-    /// Numbers of the triangles whose boxes meet that of the segment from `a` to `b`, in order.
+    /// Numbers of the triangles and solids whose boxes meet that of the segment from `a` to `b`, in order.
     pub fn near(&self, a: &Vector3<f64>, b: &Vector3<f64>, out: &mut Vec<u32>) {
         out.clear();
         let (low, high) = (a.inf(b), a.sup(b));
         let bounds = Aabb::new(Vector::new(low.x, low.y, low.z), Vector::new(high.x, high.y, high.z));
         let query = BvhNode::leaf(bounds, 0);
         out.extend(self.tree.leaves(|node: &BvhNode| node.intersects(&query)).map(|leaf| self.leaves[leaf as usize]));
+        let first = self.swept.len() as u32;
+        out.extend((first..).zip(&self.solids).filter_map(|(number, solid)| {
+            let there = solid.is_half_space() && self.active[solid.obstacle as usize];
+            (there && solid.is_near(a, b, self.reach(solid))).then_some(number)
+        }));
         out.sort_unstable();
     }
 

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use nalgebra::Vector3;
 use partita_particles::{Integration, Particles};
-use partita_simulator::{Guide, Inputs, Simulator, Surface, Wrench};
+use partita_simulator::{Guide, Inputs, Primitive, PrimitiveShape, Simulator, Surface, Wrench};
 use proptest::prelude::*;
 
 /// Standoff of a particle from a face [m], by the crate's documentation.
@@ -189,10 +189,17 @@ fn particles_ride_on_a_box_that_accelerates_and_turns() {
             [0.0, 2.0, 0.0],
         )
     };
-    for (restitution, integration) in
-        [(0.0, Integration::Parabola), (0.5, Integration::Parabola), (0.5, Integration::SymplecticEuler)]
-    {
-        let mut grains = on(cuboid([2.0, 0.4, 2.0], false), 2.0, restitution).integration(integration);
+    let shape = PrimitiveShape::Cuboid { half_extents: [1.0, 0.2, 1.0] };
+    let primitive = Primitive { shape, position: [0.0; 3], orientation: [0.0, 0.0, 0.0, 1.0] };
+    for (exact, restitution, integration) in [
+        (false, 0.0, Integration::Parabola),
+        (false, 0.5, Integration::Parabola),
+        (false, 0.5, Integration::SymplecticEuler),
+        (true, 0.0, Integration::Parabola),
+        (true, 0.5, Integration::SymplecticEuler),
+    ] {
+        let surface = Surface { primitive: exact.then_some(primitive), ..cuboid([2.0, 0.4, 2.0], false) };
+        let mut grains = on(surface, 2.0, restitution).integration(integration);
         for i in 0..9 {
             grains
                 .add([0.2 * f64::from(i % 3) - 0.2, 0.2 + 1e-5, 0.2 * f64::from(i / 3) - 0.2], [0.9, 0.0, 0.0])

@@ -46,9 +46,15 @@ pub(crate) fn tessellate(shape: &dyn Shape, frame: &Pose) -> Option<Skin> {
             moved(skin, &capsule.canonical_transform())
         }
         TypedShape::Cylinder(cylinder) => {
-            closed(Mesh::cylinder(2.0 * cylinder.half_height, cylinder.radius, SEGMENTS))?
+            let (half_length, radius) = (cylinder.half_height, cylinder.radius);
+            let shape = PrimitiveShape::Cylinder { half_length, radius };
+            closed(Mesh::cylinder(2.0 * half_length, radius, SEGMENTS))?.is(shape)
         }
-        TypedShape::Cone(cone) => closed(Mesh::cone(2.0 * cone.half_height, cone.radius, SEGMENTS))?,
+        TypedShape::Cone(cone) => {
+            let (half_height, radius) = (cone.half_height, cone.radius);
+            let shape = PrimitiveShape::Cone { half_height, radius };
+            closed(Mesh::cone(2.0 * half_height, radius, SEGMENTS))?.is(shape)
+        }
         TypedShape::ConvexPolyhedron(hull) => welded(hull.to_trimesh())?,
         TypedShape::TriMesh(mesh) => welded((mesh.vertices().to_vec(), mesh.indices().to_vec()))?,
         TypedShape::HeightField(field) => welded(field.to_trimesh())?,

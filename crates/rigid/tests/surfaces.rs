@@ -139,6 +139,11 @@ fn distance(shape: PrimitiveShape, x: &Vector3<f64>) -> f64 {
         PrimitiveShape::Capsule { half_length, radius } => {
             (x - Vector3::y() * x.y.clamp(-half_length, half_length)).norm() - radius
         }
+        PrimitiveShape::Cylinder { half_length, radius } => (x.xz().norm() - radius).max(x.y.abs() - half_length),
+        PrimitiveShape::Cone { half_height, radius } => {
+            let side = Vector3::new(2.0 * half_height, radius, 0.0).normalize();
+            (side.x * x.xz().norm() + side.y * (x.y - half_height)).max(-half_height - x.y)
+        }
         PrimitiveShape::Cuboid { half_extents } => (x.abs() - Vector3::from(half_extents)).max(),
     }
 }
@@ -157,6 +162,7 @@ fn primitives_are_where_their_triangles_are() {
     world.insert_collider(ColliderBuilder::ball(0.3).translation(Vector::new(-0.4, 0.0, 0.0)), Some(body));
     let tilted = ColliderBuilder::cuboid(0.1, 0.2, 0.1).translation(Vector::new(0.4, 0.0, 0.0));
     world.insert_collider(tilted.rotation(Vector::new(0.1, 0.2, 0.3)), Some(body));
+    world.insert_collider(ColliderBuilder::cone(0.3, 0.2).translation(Vector::new(0.0, 2.0, 0.0)), None);
     let ground = ColliderBuilder::new(SharedShape::halfspace(Vector::new(0.6, 0.8, 0.0)))
         .translation(Vector::new(0.0, -1.0, 0.0));
     world.insert_collider(ground, None);
@@ -179,5 +185,5 @@ fn primitives_are_where_their_triangles_are() {
             assert!(distance(shape, &local((a + b + c) / 3.0 + out)) > 0.09, "{shape:?} faces inwards");
         }
     }
-    assert_eq!(found, 8, "a box, a ball, three capsules, and three of the world");
+    assert_eq!(found, 12, "a box, a ball, three capsules, three cylinders, and four of the world");
 }

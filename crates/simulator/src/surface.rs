@@ -52,6 +52,20 @@ pub enum PrimitiveShape {
         /// `[m]`
         radius: f64,
     },
+    /// About the y axis, with flat caps.
+    Cylinder {
+        /// From the middle to a cap `[m]`.
+        half_length: f64,
+        /// `[m]`
+        radius: f64,
+    },
+    /// About the y axis, its apex at positive y.
+    Cone {
+        /// From the middle to the apex, and to the base `[m]`.
+        half_height: f64,
+        /// Radius of the base `[m]`.
+        radius: f64,
+    },
     /// About the origin, along the axes.
     Cuboid {
         /// Half of each edge `[m]`.
@@ -143,6 +157,8 @@ impl Primitive {
             PrimitiveShape::HalfSpace => [1.0; 3],
             PrimitiveShape::Ball { radius } => [radius; 3],
             PrimitiveShape::Capsule { half_length, radius } => [half_length, radius, radius],
+            PrimitiveShape::Cylinder { half_length, radius } => [half_length, radius, radius],
+            PrimitiveShape::Cone { half_height, radius } => [half_height, radius, radius],
             PrimitiveShape::Cuboid { half_extents } => half_extents,
         };
         let [x, y, z, w] = self.orientation;

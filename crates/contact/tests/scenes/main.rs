@@ -7,6 +7,7 @@ mod layers;
 mod near;
 mod physics;
 mod random;
+mod round;
 mod shapes;
 mod sharp;
 mod sides;

@@ -149,6 +149,8 @@ fn reactions_are_opposite_to_impulses() {
     let shapes = [
         Shape::Ball { radius: 0.1 },
         Shape::Capsule { half_length: 0.1, radius: 0.05 },
+        Shape::Cylinder { half_length: 0.1, radius: 0.05 },
+        Shape::Cone { half_height: 0.1, radius: 0.08 },
         Shape::Cuboid { half_extents: [0.1, 0.05, 0.1] },
         Shape::HalfSpace,
     ];

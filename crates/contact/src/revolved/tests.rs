@@ -1,0 +1,183 @@
+use nalgebra::{Isometry3, Point3};
+use parry3d_f64::{
+    math::Vector,
+    query::PointQuery,
+    shape::{Cone, Cylinder},
+};
+
+use super::*;
+
+/// Numbers from -1 to 1 without pattern, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn number(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+    }
+
+    fn vector(&mut self, size: f64) -> V3 {
+        V3::from_fn(|_, _| size * self.number())
+    }
+}
+
+/// A solid, and the same of another library, about the y axis.
+fn solids() -> [(Revolved, Box<dyn PointQuery>); 4] {
+    let cylinder = |half, radius| {
+        let solid = Revolved { half, radii: [radius; 2] };
+        (solid, Box::new(Cylinder::new(half, radius)) as Box<dyn PointQuery>)
+    };
+    let cone = |half, radius| {
+        let solid = Revolved { half, radii: [radius, 0.0] };
+        (solid, Box::new(Cone::new(half, radius)) as Box<dyn PointQuery>)
+    };
+    [cylinder(0.4, 0.3), cylinder(0.05, 0.5), cone(0.3, 0.4), cone(0.6, 0.1)]
+}
+
+fn ends(solid: &Revolved) -> [V3; 2] {
+    [-solid.half * V3::y(), solid.half * V3::y()]
+}
+
+fn outside(other: &dyn PointQuery, p: &V3) -> f64 {
+    other.distance_to_local_point(Vector::new(p.x, p.y, p.z), true)
+}
+
+/// Outside as parry has it. Inside the point is as far from the surface as where the normal leads, and no face is nearer: the
+/// solid's own slabs say so. Both to rounding of lengths about 1.
+#[test]
+fn distances_of_points_are_exact() {
+    let mut random = Random(1);
+    for (solid, other) in solids() {
+        let posed = solid.at(&ends(&solid));
+        for _ in 0..20_000 {
+            let p = random.vector(1.0);
+            let (gap, n) = posed.point(&p);
+            let expected = outside(&*other, &p);
+            assert!((gap.max(0.0) - expected).abs() < 1e-12, "{solid:?} {p}: {gap} {expected}");
+            assert!((n.norm() - 1.0).abs() < 1e-12);
+            // From either side the surface is where the normal and the distance lead.
+            let (left, _) = posed.point(&(p - gap * n));
+            assert!(left.abs() < 1e-12, "{solid:?} {p}: {left} m from the surface");
+            let (more, _) = posed.point(&(p + 1e-3 * n));
+            assert!((more - gap - 1e-3).abs() < 1e-12, "{solid:?} {p}: {more} {gap}");
+        }
+    }
+}
+
+/// Least signed distance of the places of a triangle on a grid of `n`.
+fn sampled(posed: &Posed, x: &[V3; 3], n: u32) -> f64 {
+    let grid = (0..=n).flat_map(|i| (0..=n - i).map(move |j| (i, j)));
+    let distances = grid.map(|(i, j)| {
+        let [i, j] = [i, j].map(|k| f64::from(k) / f64::from(n));
+        posed.point(&(x[0] + i * (x[1] - x[0]) + j * (x[2] - x[0]))).0
+    });
+    distances.fold(f64::INFINITY, f64::min)
+}
+
+/// Least of 2,000 samples along each edge, which it may not exceed, and may miss by the square of a sample's spacing.
+#[test]
+fn distances_of_edges_are_least_along_them() {
+    let mut random = Random(2);
+    for (solid, _) in solids() {
+        let posed = solid.at(&ends(&solid));
+        for _ in 0..200 {
+            let [a, b] = [random.vector(1.0), random.vector(1.0)];
+            let (t, gap, _) = posed.edge(&a, &b);
+            let sampled = (0..=2000).map(|k| posed.point(&a.lerp(&b, f64::from(k) / 2000.0)).0);
+            let sampled = sampled.fold(f64::INFINITY, f64::min);
+            assert!((gap - posed.point(&a.lerp(&b, t)).0).abs() < 1e-14);
+            assert!(gap <= sampled + 1e-12 && gap > sampled - 2e-3, "{solid:?}: {gap} {sampled}");
+        }
+    }
+}
+
+/// The nearest of a triangle's vertices, edges and rims is as near as the nearest of all of its places, tried on a grid, and no
+/// nearer than that by more than the grid is wide. The triangle is outside; it is small and large, and lies on faces as well.
+#[test]
+fn features_of_a_triangle_have_its_distance() {
+    let mut random = Random(3);
+    let mut inner = 0;
+    for (solid, _) in solids() {
+        let posed = solid.at(&ends(&solid));
+        for k in 0..600 {
+            let at = random.vector(0.8);
+            let mut x = [(); 3].map(|()| at + random.vector(if k % 2 == 0 { 0.2 } else { 1.5 }));
+            if k % 5 == 0 {
+                x.iter_mut().for_each(|x| x.y = solid.half + 0.01);
+            }
+            let n = 60;
+            let sampled = sampled(&posed, &x, n);
+            if sampled <= 0.05 {
+                continue;
+            }
+            let edges = [(0, 1), (1, 2), (2, 0)].map(|(a, b)| posed.edge(&x[a], &x[b]).1);
+            let rims = [0, 1].map(|rim| posed.rim(rim, &x)).into_iter().filter(|rim| rim.touches).map(|rim| rim.gap);
+            let of_edges = edges.into_iter().fold(f64::INFINITY, f64::min);
+            let least = rims.fold(of_edges, f64::min);
+            inner += u32::from(least < of_edges);
+            let width = (x[1] - x[0]).norm().max((x[2] - x[0]).norm()) / f64::from(n);
+            assert!(least <= sampled + 1e-9 && least > sampled - width, "{solid:?} {x:?}: {least} {sampled}");
+        }
+    }
+    assert!(inner > 50, "{inner} nearest places within triangles");
+}
+
+/// Motions that end with the nearest place at a known depth: each is stopped before, at the gap that is asked for, and where the
+/// motion is sampled no feature is nearer than that before. The solid turns and moves as well.
+#[test]
+fn no_impact_is_missed() {
+    let mut random = Random(4);
+    let (mut hits, separation) = ([0; 4], 1e-3);
+    for (solid, _) in solids() {
+        for kind in 0..4 {
+            let feature = || match kind {
+                0 => Feature::Vertex,
+                1 => Feature::Edge,
+                k => Feature::Triangle { rim: k - 2 },
+            };
+            for _ in 0..500 {
+                let round = Round { solid: &solid, feature: feature() };
+                let at = random.vector(1.0);
+                let x: [V3; 4] = std::array::from_fn(|_| at + random.vector(0.5));
+                let way = random.vector(0.3) - 1.2 * at;
+                let u: [V3; 4] = std::array::from_fn(|_| way + random.vector(0.2));
+                let turn = Isometry3::new(random.vector(0.2), random.vector(0.3));
+                let begin = ends(&solid);
+                let ways = begin.map(|p| (turn * Point3::from(p)).coords - p);
+                let measured = |s: f64| {
+                    let posed = solid.at(&[0, 1].map(|k| begin[k] + s * ways[k]));
+                    let now = round.feature.cloth(&std::array::from_fn(|k| x[k] + s * u[k]));
+                    let measured = posed.measure(&round.feature, &now);
+                    // Where an edge of a triangle or the other rim has come to it, that is theirs to stop.
+                    let is_others = match round.feature {
+                        Feature::Triangle { rim } => {
+                            let other = posed.rim(1 - rim, &now);
+                            posed.edges(&now).0 < 0.02 || other.touches && other.gap < 0.02
+                        }
+                        _ => false,
+                    };
+                    (if measured.touches { measured.gap } else { f64::INFINITY }, is_others)
+                };
+                // All of the feature is outside at first.
+                if sampled(&solid.at(&begin), &round.feature.cloth(&x), 40) < 0.03 {
+                    continue;
+                }
+                let found = round.impact([&x, &u], [&begin, &ways], separation, 1e-4);
+                let end = found.map_or(1.0, |impact| impact.time);
+                hits[kind] += u32::from(found.is_some());
+                for k in 0..=400 {
+                    let (gap, is_others) = measured(f64::from(k) / 400.0 * end);
+                    if is_others {
+                        break;
+                    }
+                    assert!(gap >= separation, "{solid:?}, kind {kind}: {gap} at {k} of 400, until {end}");
+                }
+                if let Some(impact) = found {
+                    let (gap, _) = measured(impact.time);
+                    assert!(gap < separation + 1e-3, "{solid:?}, kind {kind}: stopped {gap} away");
+                }
+            }
+        }
+    }
+    assert!(hits.iter().all(|&hits| hits > 100), "{hits:?} impacts");
+}
