@@ -55,15 +55,21 @@ impl Sheet {
                 ends.map(|v| corners[triangle as usize][corner(v).expect("an edge is a side of its triangles")]);
             b - a
         };
+        let softness: Vec<[f64; 3]> = corners.iter().map(hinge::compliances).collect();
         let hinges = mesh.hinges().map(|hinge| {
             let sides = hinge.triangles.map(|t| side(t, hinge.edge));
-            let areas: f64 = hinge.triangles.iter().map(|&t| triangles[t as usize].area).sum();
             let vertices = [hinge.edge[0], hinge.edge[1], hinge.opposite[0], hinge.opposite[1]];
             let angle = if cut.is_flat() { 0.0 } else { hinge::angle(&vertices.map(|v| x[v as usize])) };
+            // s A of either triangle; a side starts at the corner after the one opposite to it.
+            let areas = hinge.triangles.iter().zip(hinge.opposite).map(|(&t, opposite)| {
+                let corner = mesh.triangles()[t as usize].iter().position(|&v| v == opposite);
+                let side = (corner.expect("a corner of the triangle") + 1) % 3;
+                softness[t as usize][side] * triangles[t as usize].area
+            });
             // D |e|² of either triangle; it bends across the edge: by how much of that is along the warp.
             let [warp, weft] = fabric.bend;
             let rigidity = sides.map(|side| warp * side.y * side.y + weft * side.x * side.x);
-            Hinge { vertices, angle, stiffness: 0.5 * (rigidity[0] + rigidity[1]) / areas }
+            Hinge { vertices, angle, stiffness: 0.5 * (rigidity[0] + rigidity[1]) / areas.sum::<f64>() }
         });
         let hinges = hinges.collect();
         Ok(Self { triangles, hinges, density: fabric.membrane_density(), masses })

@@ -154,12 +154,15 @@ fn absurd_loads_are_named_and_others_move_what_they_are_on() {
             let mesh = Mesh::grid([5, 5], [0.4, 0.4]).unwrap();
             let mut cloth = ImplicitCloth::new("sheet", mesh, Fabric::cotton()).unwrap();
             cloth.pin(&pins).unwrap();
+            let start = cloth.positions()[14];
             let load = Wrench::force([0.0, 0.0, 10_f64.powi(exponent)]);
             let inputs = Inputs { loads: vec![(cloth.vertex(14), load)], ..Inputs::default() };
             match cloth.step(0.01, &inputs) {
                 Ok(report) => {
                     assert_eq!(refused, 0, "1e{exponent} N, after a smaller load was too much");
-                    assert!(cloth.velocities()[14].norm() > 0.1, "1e{exponent} N: {:?}", cloth.velocities()[14]);
+                    // Velocities do not tell: 1e6 N can be balanced, and the vertex at rest, before the step ends.
+                    let displacement = (cloth.positions()[14] - start).norm();
+                    assert!(displacement > 1e-3, "1e{exponent} N: {displacement} m");
                     assert!(report.iterations < 10_000, "1e{exponent} N: {} iterations", report.iterations);
                 }
                 Err(error) => {

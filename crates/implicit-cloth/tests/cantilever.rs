@@ -41,10 +41,11 @@ fn elastica(weight: f64) -> [f64; 2] {
     [drop, reach]
 }
 
-/// The same of a strip of cloth with this rigidity.
+/// The same of a strip of cloth with this rigidity, whose first hinges stand for half a cell on either side
+/// of the clamp.
 fn strip(rigidity: f64, cells: u32) -> [f64; 2] {
-    let cell = LENGTH / f64::from(cells);
-    let mesh = Mesh::grid([cells + 1, 2], [LENGTH + cell, 2.0 * cell]).unwrap();
+    let cell = LENGTH / (f64::from(cells) + 0.5);
+    let mesh = Mesh::grid([cells + 1, 2], [LENGTH + 0.5 * cell, 2.0 * cell]).unwrap();
     let mesh = mesh.turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap().at([-cell, 0.0, 0.0]).unwrap();
     let clamped: Vec<u32> = (0..).zip(mesh.vertices()).filter(|(_, x)| x.x < 0.5 * cell).map(|(v, _)| v).collect();
     let fabric = Fabric::cotton().density(DENSITY).stretch(5000.0).shear(500.0).bend(rigidity).bend_damping(0.05);
@@ -57,12 +58,12 @@ fn strip(rigidity: f64, cells: u32) -> [f64; 2] {
     assert!(fastest < 1e-4, "it still moves at {fastest} m/s");
     // The middle of the free end.
     let end = cloth.positions()[2 * cells as usize + 3];
-    [-end.y / LENGTH, end.x / LENGTH]
+    [-end.y / LENGTH, (end.x + 0.5 * cell) / LENGTH]
 }
 
-/// With the rigidity fitted once, where the strip bends little, it hangs as the elastica does wherever it bends more. (Unfitted it
-/// is softer by a quarter: vertices of a mesh with alternating diagonals give way beside the smooth shape, which takes a sixth
-/// of the rigidity, and the hinge at the clamp bends as far as one between two free cells.)
+/// Nothing is fitted: it hangs as the elastica of the stated rigidity does, within 5 %. The bending energy
+/// is right to 2 % (`partita-elastic`); at 100 the strip turns down within four of its 30 cells, and reaches
+/// 0.006 of its length too far, 4 % of 0.16.
 #[test]
 fn a_clamped_strip_bends_as_the_elastica() {
     // Row M9 of the literature's values: drop and reach.
@@ -80,16 +81,10 @@ fn a_clamped_strip_bends_as_the_elastica() {
 
     let cells = 30;
     let rigidity = |weight: f64| DENSITY * G * LENGTH.powi(3) / weight;
-    let mut fit = 1.0;
-    for _ in 0..2 {
-        // Where it bends little, it drops in proportion to 1/rigidity.
-        fit *= strip(fit * rigidity(0.5), cells)[0] / elastica(0.5)[0];
-    }
     for weight in [1.0, 5.0, 10.0, 20.0, 50.0, 100.0] {
-        let (found, expected) = (strip(fit * rigidity(weight), cells), elastica(weight));
+        let (found, expected) = (strip(rigidity(weight), cells), elastica(weight));
         for (what, found, expected) in [("drop", found[0], expected[0]), ("reach", found[1], expected[1])] {
             assert!((found / expected - 1.0).abs() < 0.05, "{what} at {weight}: {found} for {expected}");
         }
     }
-    assert!((1.2..1.35).contains(&fit), "{fit}");
 }
