@@ -24,56 +24,51 @@ fn cloths() -> [(&'static str, Box<dyn Simulator>); 3] {
     ]
 }
 
-#[test]
-fn probe() {
-    for hz in [120.0] {
-        for mass in [0.1, 1.0, 20.0] {
-            for worlds in [1, 2] {
-                for (kind, cloth) in cloths() {
-                    let t = std::time::Instant::now();
-                    let mut rigid = RigidBodies::new("rigid");
-                    let half = 0.05;
-                    let at = [0.01, 2.0 * ROOM + half, 0.02];
-                    let crate_ =
-                        rigid.add("crate", Body::dynamic(Shape::cuboid([2.0 * half; 3])).mass(mass).at(at)).unwrap();
-                    let mut other = RigidBodies::new("other");
-                    let world = if worlds == 1 { &mut rigid } else { &mut other };
-                    world.add("floor", Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, -0.1, 0.0])).unwrap();
-                    let mut scene = Scene::new(Rate::hz(hz));
-                    scene.contact("cloth", "rigid").friction(0.5);
-                    if worlds == 2 {
-                        scene.contact("cloth", "other").friction(0.5);
-                        scene.add(other);
-                    }
-                    scene.add(rigid).add_boxed(cloth);
-                    let mut run = scene.build().unwrap();
-                    let (mut low, mut high) = (0.0_f64, 0.0_f64);
-                    let mut weight = 0.0;
-                    let n = (2.0 * hz) as u32;
-                    for k in 0..n {
-                        run.advance().unwrap();
-                        let y = run.state(crate_).unwrap().position[1] - at[1];
-                        low = low.min(y);
-                        high = high.max(y);
-                        if k >= n / 2 {
-                            let loads = run.loads().collect::<Vec<_>>();
-                            weight +=
-                                loads.iter().filter(|l| l.handle == crate_).map(|l| l.load.linear[1]).sum::<f64>()
-                                    / (n - n / 2) as f64;
-                        }
-                    }
-                    let s = run.state(crate_).unwrap();
-                    println!(
-                        "P {:.1} {hz} {mass} {worlds} {kind}: {:.3} to {:.3} mm, end {:.3} tilt {:.4}, weight {:.4}",
-                        t.elapsed().as_secs_f64(),
-                        1e3 * low,
-                        1e3 * high,
-                        1e3 * (s.position[1] - at[1]),
-                        s.orientation[3],
-                        weight / (mass * G)
-                    );
-                }
+/// Weight, relative to its own, that a body on cloth on a floor gets from the cloth, its largest and smallest height above where it
+/// belongs `[m]`, and the weight on the floor. Weights are means over the second half of `seconds`.
+fn resting(cloth: Box<dyn Simulator>, mass: f64, worlds: usize, hz: f64, seconds: f64) -> [f64; 4] {
+    let mut rigid = RigidBodies::new("rigid");
+    let half = 0.05;
+    let at = [0.01, 2.0 * ROOM + half, 0.02];
+    let weight = rigid.add("crate", Body::dynamic(Shape::cuboid([2.0 * half; 3])).mass(mass).at(at)).unwrap();
+    let mut other = RigidBodies::new("other");
+    let world = if worlds == 1 { &mut rigid } else { &mut other };
+    let floor = world.add("floor", Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, -0.1, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(hz));
+    scene.contact("cloth", "rigid").friction(0.5);
+    if worlds == 2 {
+        scene.contact("cloth", "other").friction(0.5);
+        scene.add(other);
+    }
+    scene.add(rigid).add_boxed(cloth);
+    let mut run = scene.build().unwrap();
+    let windows = (seconds * hz) as u32;
+    let (mut low, mut high, mut borne) = (0.0_f64, 0.0_f64, [0.0; 2]);
+    for window in 0..windows {
+        run.advance().unwrap();
+        let above = run.state(weight).unwrap().position[1] - at[1];
+        (low, high) = (low.min(above), high.max(above));
+        if window >= windows / 2 {
+            for load in run.loads() {
+                let k = usize::from(load.handle == floor);
+                borne[k] += load.load.linear[1] / (mass * G * f64::from(windows - windows / 2));
             }
+        }
+    }
+    [borne[0], low, high, borne[1]]
+}
+
+/// A body rests on cloth on the floor where it belongs, two rooms above it, in the floor's world or another one: the cloth bears
+/// its weight, and the floor that of both, to 1 %. Its height stays within the thickness.
+#[test]
+fn cloth_on_the_floor_bears_what_lies_on_it() {
+    for (mass, worlds, hz) in [(1.0, 1, 120.0), (1.0, 2, 60.0), (20.0, 2, 120.0)] {
+        for (kind, cloth) in cloths() {
+            let own = cloth.ledger().unwrap().mass / mass;
+            let [above, low, high, below] = resting(cloth, mass, worlds, hz, 0.5);
+            assert!((above - 1.0).abs() < 0.01, "{kind}, {mass} kg, {worlds} worlds: bears {above}");
+            assert!((below + 1.0 + own).abs() < 0.01, "{kind}, {mass} kg, {worlds} worlds: {below} on the floor");
+            assert!(low > -2.0 * ROOM && high < 2.0 * ROOM, "{kind}, {mass} kg, {worlds} worlds: {low} to {high} m");
         }
     }
 }

@@ -81,7 +81,8 @@ impl Contacts {
             return false;
         }
         let begin = self.nearest_of(pair);
-        !self.is_covered(pair) && (begin.distance() < kept || self.impact_of(pair, begin, kept, 0.1 * kept).is_some())
+        !self.is_stopped_by_edges(pair)
+            && (begin.distance() < kept || self.impact_of(pair, begin, kept, 0.1 * kept).is_some())
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
@@ -106,17 +107,19 @@ impl Contacts {
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;
         }
-        // A rim needs both ends of its axis, which its pair has not: that is for the last stage.
-        if self.is_covered(pair) {
+        if self.is_stopped_by_edges(pair) {
             return None;
         }
         let begin = self.nearest_at(pair, x);
-        if self.is_far_side(pair, &begin, obstacle) {
+        if self.is_far_side(pair, &begin, obstacle) || self.is_beside(pair, &begin, obstacle) {
             return None;
         }
         let gap = begin.distance() - meeting.radius;
         let near = if gap < meeting.thickness {
             begin
+        } else if self.is_covered(pair) {
+            // How a rim moves is not known of its one core vertex: its impacts are left to the last stage.
+            return None;
         } else {
             let kept = meeting.radius + self.parameters.separation * meeting.thickness;
             self.impact_at(pair, [x, &v.map(|v| dt * v)], begin, kept, 0.1 * kept)?.nearest

@@ -414,11 +414,14 @@ impl Contacts {
         self.nearest_at(pair, &pair.vertices.map(|v| self.work.x[v as usize]))
     }
 
-    /// Nearest points of a pair with its vertices at `x`. Rims are where they are at the start of the interval.
+    /// Nearest points of a pair with its vertices at `x`. Of rims one core vertex is known: the axis is that at the start of the interval.
     pub(crate) fn nearest_at(&self, pair: &Pair, x: &[V3; 4]) -> Nearest {
         let obstacle = self.obstacle(pair);
         let Some(round) = self.round(pair, obstacle) else { return nearest(pair.kind, x) };
-        let ends = round.feature.ends(x).unwrap_or_else(|| self.ends(&self.work.x, obstacle.unwrap_or_default()));
+        let ends = round.feature.ends(x).unwrap_or_else(|| {
+            let moved = x[0] - self.work.x[pair.vertices[0] as usize];
+            self.ends(&self.work.x, obstacle.unwrap_or_default()).map(|end| end + moved)
+        });
         round.nearest(x, &ends)
     }
 
