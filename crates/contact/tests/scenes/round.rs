@@ -43,7 +43,8 @@ fn a_sheet_lies_on_the_round_surface() {
     let level = Isometry3::rotation(slant * V3::z());
     let cylinder = || (Shape::Cylinder { half_length: 0.08, radius: 0.1 }, Cylinder::new(0.08, 0.1));
     let cone = || (Shape::Cone { half_height: 0.12, radius: 0.1 }, Cone::new(0.12, 0.1));
-    let scenes: [(&str, Shape, Box<dyn PointQuery>, Isometry3<f64>, f64); 5] = [
+    type Scene = (&'static str, Shape, Box<dyn PointQuery>, Isometry3<f64>, f64);
+    let scenes: [Scene; 5] = [
         ("cap", cylinder().0, Box::new(cylinder().1), upright(), 0.12),
         ("rim", cylinder().0, Box::new(cylinder().1), upright(), 0.3),
         ("side", cylinder().0, Box::new(cylinder().1), lying, 0.3),
