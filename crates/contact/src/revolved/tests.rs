@@ -129,7 +129,7 @@ fn no_impact_is_missed() {
     let mut random = Random(4);
     let (mut hits, separation) = ([0; 4], 1e-3);
     for (solid, _) in solids() {
-        for kind in 0..4 {
+        for (kind, hits) in hits.iter_mut().enumerate() {
             let feature = || match kind {
                 0 => Feature::Vertex,
                 1 => Feature::Edge,
@@ -164,7 +164,7 @@ fn no_impact_is_missed() {
                 }
                 let found = round.impact([&x, &u], [&begin, &ways], separation, 1e-4);
                 let end = found.map_or(1.0, |impact| impact.time);
-                hits[kind] += u32::from(found.is_some());
+                *hits += u32::from(found.is_some());
                 for k in 0..=400 {
                     let (gap, is_others) = measured(f64::from(k) / 400.0 * end);
                     if is_others {
