@@ -52,16 +52,21 @@
 //! the cloth still does not cross itself; between pins that are moved through each other it may.
 //!
 //! An obstacle that can be moved by impulses need not get there: [`Contacts::stops`] looks a step ahead, and says which impulses
-//! of two bodies stop obstacles where kinematic vertices leave them no room.
+//! of two bodies stop obstacles where kinematic vertices leave them no room, or where free cloth lies on another obstacle that bears
+//! them through it.
+//!
+//! Cloth that starts within a convex solid, or crosses it, is led out of it on the near side ([`Report::led`]). Where no motion is
+//! known that does, since the solid is in on one side and out on the other, [`Contacts::find_through`] says so before the first step.
 //!
 //! Linear and angular momentum are kept between cloth and cloth, to rounding; a pin takes what its contacts ask of it.
 //! What obstacles get is in [`Contacts::reactions`]. Results do not depend on the number of threads or on earlier steps.
 //!
 //! # What is not
 //!
-//! - Cloth that crosses something at the begin is led apart along what shortens the contour of the crossing
+//! - Friction of cloth that lies between two obstacles is that of its own weight, not yet of the weight above.
+//! - Cloth that crosses other cloth, or what is not convex, at the begin is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
-//!   but need not: a sheet that goes right through a post, a rope through a sheet stay as they are.
+//!   but need not: a rope through a sheet stays as it is.
 //! - A ball, capsule, cylinder or cone that a pinch presses past its centre or axis through the cloth is not told of, and stays
 //!   there.
 //! - Cloth at no distance at all from an open mesh that is met from both sides has no side, and is not kept from it. Closed
