@@ -81,7 +81,8 @@ fn worst_link(cloth: &IbdsCloth) -> f64 {
 #[test]
 fn a_step_reports_how_wrong_its_links_are() {
     let bound = 0.01;
-    let lengths: [(&str, fn(u32) -> f64); 3] = [
+    type Length = fn(u32) -> f64;
+    let lengths: [(&str, Length); 3] = [
         ("even", |_| 1.0 / 60.0),
         ("alternating", |k| if k % 2 == 0 { 1.0 / 60.0 } else { 1.0 / 480.0 }),
         ("long first", |k| if k < 30 { 1.0 / 240.0 } else { 1.0 / 1920.0 }),
