@@ -411,8 +411,10 @@ impl AviCloth {
         }
         let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
         let features = Features::new(self.mesh.vertices().len(), self.mesh.triangles(), &[]).map_err(refused)?;
-        let parameters =
-            partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
+        // Events repel; steps of the synchronous twins have none that do.
+        let repels = self.parameters.integrator != Integrator::Asynchronous;
+        let default = partita_contact::Parameters::default();
+        let parameters = partita_contact::Parameters { thickness, friction, self_contact, repels, ..default };
         self.work.contacts = Some(Contacts::new(features, parameters, obstacles).map_err(refused)?);
         self.work.obstacles = own;
         Ok(())

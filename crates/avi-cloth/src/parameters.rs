@@ -156,7 +156,9 @@ impl AviCloth {
     }
 
     /// See [`Parameters::integrator`]. Clocks begin anew, and spans that were given are forgotten.
-    pub fn integrator(self, integrator: Integrator) -> Self {
+    pub fn integrator(mut self, integrator: Integrator) -> Self {
+        // Contacts are others where events do not repel.
+        self.work.contacts = None;
         self.set_elements(|p| p.integrator = integrator)
     }
 

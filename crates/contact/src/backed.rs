@@ -9,6 +9,7 @@ use nalgebra::Vector3;
 use crate::{
     Ahead, Carriers, Contacts,
     broad::{Bounds, Pair},
+    contacts::AHEAD,
 };
 
 type V3 = Vector3<f64>;
@@ -33,11 +34,11 @@ pub(crate) struct Backing {
 }
 
 impl Contacts {
-    /// Contacts of the last interval in which free vertices rest on frames while another obstacle that yields may come to them within the next
+    /// Pairs of the last interval in which free vertices rest on frames while another obstacle that yields may come to them within the next
     /// step: pairs, and their obstacles.
     pub(crate) fn resting(&self, ahead: &Ahead<'_>) -> Vec<(Pair, u32)> {
         let cloth = self.features.vertices();
-        let reach = (1.0 + crate::contacts::AHEAD) * self.parameters.thickness;
+        let reach = (1.0 + AHEAD) * self.parameters.thickness;
         let may_be_pressed = |vertex: usize, by: u32| {
             let at = Bounds::swept(&ahead.positions[vertex], &(ahead.dt * ahead.velocities[vertex]), reach);
             let mut others = (0..self.obstacles.len()).filter(|&number| number != by as usize);
@@ -47,14 +48,18 @@ impl Contacts {
             })
         };
         let mut resting = vec![];
-        for contact in &self.work.contacts {
-            let Some(obstacle) = contact.obstacle else { continue };
+        for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
+            let Some(obstacle) = self.obstacle(pair) else { continue };
             let Carriers::Frame(_) = ahead.carriers[obstacle as usize] else { continue };
-            let mut parts = contact.pair.parts(contact.weights, cloth);
+            let meeting = self.meeting(Some(obstacle));
+            if near.distance() - meeting.radius > (1.0 + AHEAD) * meeting.thickness {
+                continue;
+            }
+            let mut parts = pair.parts(near.weights, cloth);
             let vertex = parts.find(|(_, c)| c.abs() > VERTEX).map(|(vertex, _)| vertex);
             let free = vertex.filter(|&vertex| ahead.inverse_masses[vertex] > 0.0);
             if free.is_some_and(|vertex| may_be_pressed(vertex, obstacle)) {
-                resting.push((contact.pair, obstacle));
+                resting.push((*pair, obstacle));
             }
         }
         resting

@@ -15,6 +15,10 @@ pub struct Parameters {
     /// Distance that impacts keep, as a part of the pair's thickness; what is nearer at the begin keeps half of its gap in a
     /// step `[-]`. Default 0.1.
     pub separation: f64,
+    /// Whether [`crate::Contacts::resolve`] repels what is nearer than the thickness at the start of a step, besides
+    /// stopping impacts. Asynchronous cloth does without: its events repel by impulses, to which elements answer, while
+    /// a repelled position stretches the cloth and nothing takes that energy from anywhere. Default true.
+    pub repels: bool,
     /// Sweeps over the contacts before impacts are looked for, and in each round of impacts `[-]`. Default 12.
     pub sweeps: u32,
     /// Rounds of impacts before a part of the step is quartered, and before what still collides in the shortest moves as one
@@ -34,6 +38,7 @@ impl Default for Parameters {
             friction: 0.3,
             self_contact: true,
             separation: 0.1,
+            repels: true,
             sweeps: 12,
             impact_rounds: 8,
             most_pairs: 30_000_000,

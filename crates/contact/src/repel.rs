@@ -25,7 +25,7 @@ impl Contacts {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
-            let near_enough = gap < (1.0 + AHEAD) * meeting.thickness;
+            let near_enough = self.parameters.repels && gap < (1.0 + AHEAD) * meeting.thickness;
             let passes = || {
                 self.is_inside(state, pair, obstacle)
                     || self.is_far_side(pair, near, obstacle)
