@@ -78,6 +78,7 @@
 mod asynchronous;
 mod backed;
 mod broad;
+mod carriers;
 mod ccd;
 mod check;
 mod contacts;
@@ -107,6 +108,7 @@ mod untangle;
 mod zones;
 
 pub use broad::Pair;
+pub use carriers::{Ahead, Carrier, Carriers, Mobility};
 pub use ccd::{Impact, impact};
 pub use contacts::{Contacts, Step};
 pub use crossing::{crosses, crossings};
@@ -119,4 +121,4 @@ pub use parameters::Parameters;
 pub use pushes::{Pushes, Touch};
 pub use report::{Cost, Reaction, Report};
 pub use state::State;
-pub use stops::{Ahead, Carrier, Carriers, Mobility, Stops, Supported};
+pub use stops::{Stops, Supported};

@@ -16,12 +16,13 @@
 //! The part of j that holds against accelerations acts as a force over the next step, so that what rests stays at rest; all
 //! else is an impulse at its start.
 
-use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
+use nalgebra::{Matrix3, Vector3};
 
 use crate::{
     ContactError, Contacts, Path, Reaction, Shape, State, Step,
     backed::{Backing, against},
     broad::{Bounds, Pair},
+    carriers::{Ahead, Carrier, Carriers, points},
     contacts::{AHEAD, PARTING},
     distance::Nearest,
     features::Leaf,
@@ -34,95 +35,6 @@ type M3 = Matrix3<f64>;
 /// Sweeps over the contacts, and the change of impulses relative to the largest at which they end [-].
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
-
-/// Change of velocity and spin by an impulse and a torque impulse: Δv = `linear` J + `coupling` τ, Δω = `coupling`ᵀ J + `angular` τ.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Mobility {
-    /// `[1/kg]`
-    pub linear: M3,
-    /// `[1/(kg m)]`
-    pub coupling: M3,
-    /// `[1/(kg m²)]`
-    pub angular: M3,
-}
-
-impl Mobility {
-    /// Change of velocity and spin.
-    fn change(&self, impulse: &V3, torque: &V3) -> [V3; 2] {
-        [self.linear * impulse + self.coupling * torque, self.coupling.transpose() * impulse + self.angular * torque]
-    }
-
-    /// Velocity of the point at `arm` by an impulse there.
-    fn at(&self, arm: &V3) -> M3 {
-        let r = arm.cross_matrix();
-        let mixed = self.coupling * r;
-        self.linear + mixed + mixed.transpose() + r.transpose() * self.angular * r
-    }
-
-    fn is_zero(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// A carrier of an obstacle at the end of a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Carrier {
-    /// Pose of a frame; of a point its position alone.
-    pub pose: Isometry3<f64>,
-    /// `[m/s]`
-    pub velocity: V3,
-    /// `[rad/s]`
-    pub spin: V3,
-    /// At the pose.
-    pub mobility: Mobility,
-    /// By all but this contact, as expected for the next step `[m/s²]`.
-    pub acceleration: V3,
-    /// Likewise `[rad/s²]`.
-    pub angular_acceleration: V3,
-}
-
-/// State of the cloth and of carriers at the start of the next step.
-#[derive(Debug, Clone, Copy)]
-pub struct Ahead<'a> {
-    /// Length of the next step `[s]`.
-    pub dt: f64,
-    /// Positions of the surface `[m]`.
-    pub positions: &'a [V3],
-    /// Velocities of the surface `[m/s]`.
-    pub velocities: &'a [V3],
-    /// Inverse masses `[1/kg]`; 0 where the motion is prescribed.
-    pub inverse_masses: &'a [f64],
-    /// Kinematic vertices that are carried by something that yields, in order, each with the carrier's mobility there `[1/kg]`.
-    pub supports: &'a [(u32, M3)],
-    /// Carriers of each obstacle.
-    pub carriers: &'a [Carriers],
-}
-
-/// Carriers of an obstacle.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Carriers {
-    /// The obstacle is absent.
-    Absent,
-    /// One frame carries all of it.
-    Frame(Box<Carrier>),
-    /// A point carries each vertex.
-    Points(Vec<Carrier>),
-}
-
-impl Carriers {
-    fn all(&self) -> &[Carrier] {
-        match self {
-            Self::Absent => &[],
-            Self::Frame(frame) => std::slice::from_ref(&**frame),
-            Self::Points(points) => points,
-        }
-    }
-
-    /// Whether an impulse moves any of them.
-    fn yields(&self) -> bool {
-        self.all().iter().any(|carrier| !carrier.mobility.is_zero())
-    }
-}
 
 /// Impulses that stop obstacles. Forces are given as impulses over the next step.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -549,28 +461,8 @@ impl Contacts {
     }
 }
 
-impl Carrier {
-    /// At the end of the next step, if nothing stops it `[m/s]`.
-    fn next_velocity(&self, h: f64) -> V3 {
-        self.velocity + h * self.acceleration
-    }
-
-    fn next_pose(&self, h: f64) -> Isometry3<f64> {
-        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + h * self.angular_acceleration));
-        let at = self.pose.translation.vector + h * self.next_velocity(h);
-        Isometry3::from_parts(at.into(), turn * self.pose.rotation)
-    }
-}
-
 /// Mobility of a kinematic vertex by its support `[1/kg]`.
 fn support(ahead: &Ahead<'_>, vertex: usize) -> M3 {
     let found = ahead.supports.binary_search_by_key(&(vertex as u32), |(v, _)| *v);
     found.map_or(M3::zeros(), |k| ahead.supports[k].1)
-}
-
-/// Positions of carriers at the start and at the end of the next step `[m]`.
-fn points(carriers: &[Carrier], h: f64) -> [Vec<V3>; 2] {
-    let at = |carrier: &Carrier| carrier.pose.translation.vector;
-    let then = |carrier: &Carrier| at(carrier) + h * carrier.next_velocity(h);
-    [carriers.iter().map(at).collect(), carriers.iter().map(then).collect()]
 }
