@@ -1,4 +1,4 @@
-//! Convex solids by their supporting planes: which directions lead out, how far, and whether a triangle is clear of them.
+//! Convex solids by their supporting planes: which directions lead out, and how far.
 
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,6 @@ impl Plane {
 pub(crate) struct Convex {
     points: Vec<V3>,
     edges: Vec<[u32; 2]>,
-    /// Planes of its faces; none where it is round.
-    faces: Vec<Plane>,
     /// `[m]`
     radius: f64,
     /// A cylinder or cone; points and radius are then those of its core.
@@ -80,9 +78,7 @@ impl Convex {
         let mut ways: Vec<V3> = faces.iter().copied().chain(edges).chain(corners).collect();
         keep_distinct(&mut ways);
         let edges = features.edges().to_vec();
-        let mut solid =
-            Self { points: points.to_vec(), edges, faces: vec![], radius: 0.0, revolved: None, ways: vec![] };
-        solid.faces = faces.into_iter().map(|n| solid.supporting(n)).collect();
+        let mut solid = Self { points: points.to_vec(), edges, radius: 0.0, revolved: None, ways: vec![] };
         solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
         Some(solid)
     }
@@ -97,7 +93,7 @@ impl Convex {
         let mut ways: Vec<V3> = around.chain(cube.filter_map(|n| n.try_normalize(0.0))).collect();
         keep_distinct(&mut ways);
         let edges = if points.len() == 2 { vec![[0, 1]] } else { vec![] };
-        let mut solid = Self { points: points.to_vec(), edges, faces: vec![], radius, revolved: None, ways: vec![] };
+        let mut solid = Self { points: points.to_vec(), edges, radius, revolved: None, ways: vec![] };
         solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
         solid
     }
@@ -111,8 +107,7 @@ impl Convex {
         keep_distinct(&mut ways);
         let end = solid.half * V3::x();
         let (points, radius) = (vec![-end, end], solid.radii[0]);
-        let mut convex =
-            Self { points, edges: vec![[0, 1]], faces: vec![], radius, revolved: Some(solid), ways: vec![] };
+        let mut convex = Self { points, edges: vec![[0, 1]], radius, revolved: Some(solid), ways: vec![] };
         convex.ways = ways.into_iter().map(|n| convex.supporting(n)).collect();
         convex
     }
@@ -169,34 +164,10 @@ impl Convex {
         (self.radius - distance).max(0.0)
     }
 
-    /// Whether any part of a triangle is within the solid by more than `least` `[m]`.
-    pub fn meets(&self, corners: [V3; 3], least: f64) -> bool {
-        if self.radius > 0.0 {
-            return self.depth_in_round(corners) > least;
-        }
-        let [a, b, c] = corners;
-        [(a, b), (b, c), (c, a)].iter().any(|(p, q)| self.cuts(p, q, least)) || self.pierces(corners)
-    }
-
     /// Whether an edge of it passes through a triangle.
     fn pierces(&self, [a, b, c]: [V3; 3]) -> bool {
         let passes = |ends: &[u32; 2]| crosses(ends.map(|v| &self.points[v as usize]), [&a, &b, &c]);
         self.edges.iter().any(passes)
-    }
-
-    /// Whether a part of a segment is within the solid, by more than `least` `[m]`.
-    fn cuts(&self, p: &V3, q: &V3, least: f64) -> bool {
-        let (mut from, mut to) = (0.0_f64, 1.0_f64);
-        for face in &self.faces {
-            let [a, b] = [p, q].map(|x| face.depth(x) - least);
-            match (a > 0.0, b > 0.0) {
-                (false, false) => return false,
-                (true, true) => {}
-                (true, false) => to = to.min(a / (a - b)),
-                (false, true) => from = from.max(a / (a - b)),
-            }
-        }
-        from < to
     }
 }
 

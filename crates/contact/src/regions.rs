@@ -5,9 +5,9 @@
 //! direction n, until all its vertices are beyond the plane n·x = h that supports the solid: a triangle of them cannot cross it.
 //!
 //! Candidates for n are normals of faces, edges and corners. Their depth is the largest h - n·x of the region's vertices, and the
-//! least depth wins, if cloth around the region is clear of the solid when the region has gone there. Cloth that is wrapped around
-//! a solid has no such n; there each element goes its own least depth, unless elements that share a vertex would go opposite ways.
-//! What is left has the solid through it: no motion is known that mends it.
+//! least depth wins, if the region is on the near side: cloth that a solid is through has vertices beyond the solid's middle along
+//! every n. Cloth that is wrapped around a solid has no such n either; there each element goes its own least depth, unless elements
+//! that share a vertex would go opposite ways. Otherwise the solid is through the cloth: no motion is known that mends it.
 
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -67,11 +67,10 @@ impl Region {
 /// A cloth element: corners of a triangle, or ends of an edge and the second of them again.
 type Element = [u32; 3];
 
-/// A connected set of elements, where their vertices are in the solid's axes, and the elements around it.
+/// A connected set of elements, and where their vertices are in the solid's axes.
 struct Island<'a> {
     elements: Vec<Element>,
     vertices: Vec<u32>,
-    around: Vec<Element>,
     x: &'a dyn Fn(u32) -> V3,
 }
 
@@ -108,25 +107,12 @@ impl Island<'_> {
         ways
     }
 
-    /// Whether the elements around it are clear of the solid once its vertices are beyond a plane.
-    fn is_clear_beyond(&self, convex: &Convex, plane: &Plane) -> bool {
-        let x = |v: u32| {
-            let x = (self.x)(v);
-            match self.vertices.binary_search(&v) {
-                Ok(_) => x + plane.depth(&x).max(0.0) * plane.normal,
-                Err(_) => x,
-            }
-        };
-        let least = 1e-9 * (1.0 + plane.height.abs());
-        self.around.iter().all(|element| !convex.meets(element.map(x), least))
-    }
-
     /// Planes beyond which its elements have to come, each with vertices; none where no motion is known.
     fn planes(&self, convex: &Convex) -> Option<Vec<(Plane, Vec<u32>)>> {
         let least: Vec<_> = self.elements.iter().map(|e| self.ways(convex, e).first().copied()).collect();
         let deepest = least.iter().flatten().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
         let ways = self.ways(convex, &self.vertices);
-        let joint = ways.into_iter().find(|(_, way)| self.is_clear_beyond(convex, way));
+        let joint = ways.first().copied();
         let as_one = |(_, plane)| vec![(plane, self.vertices.clone())];
         match joint {
             Some(joint) if joint.0 <= JOINT * deepest => Some(as_one(joint)),
@@ -154,10 +140,6 @@ impl Island<'_> {
                 Some((_, vertices)) => vertices.extend(element),
                 None => regions.push((plane, element.to_vec())),
             }
-        }
-        if regions.len() == 1 {
-            // All of it along one way, which is not clear.
-            return None;
         }
         regions.iter_mut().for_each(|(_, vertices)| keep_once(vertices));
         Some(regions)
@@ -287,7 +269,7 @@ impl Contacts {
         features.triangles().iter().copied().chain(lone.map(|&[a, b]| [a, b, b]))
     }
 
-    /// Elements by connection, with the elements around each.
+    /// Elements by connection.
     fn islands<'a>(&self, elements: Vec<Element>, x: &'a dyn Fn(u32) -> V3) -> Vec<Island<'a>> {
         let mut above: Vec<u32> = (0..self.features.vertices() as u32).collect();
         for [a, b, c] in &elements {
@@ -300,9 +282,7 @@ impl Contacts {
             let elements: Vec<Element> = same.iter().map(|(_, element)| *element).collect();
             let mut vertices = elements.concat();
             keep_once(&mut vertices);
-            let near = |e: &Element| e.iter().any(|v| vertices.binary_search(v).is_ok());
-            let around = self.elements().filter(|e| near(e) && elements.binary_search(e).is_err()).collect();
-            Island { elements, vertices, around, x }
+            Island { elements, vertices, x }
         };
         by_root.chunk_by(|a, b| a.0 == b.0).map(of).collect()
     }
