@@ -3,7 +3,12 @@
 use nalgebra::Vector3;
 use rayon::prelude::*;
 
-use crate::{ContactError, Contacts, Report, State, broad::Pair, ccd::Impact, distance::Nearest};
+use crate::{
+    ContactError, Contacts, Report, State,
+    broad::Pair,
+    ccd::Impact,
+    distance::{Nearest, rounding},
+};
 
 type V3 = Vector3<f64>;
 
@@ -87,13 +92,19 @@ impl Contacts {
         }
         // Already inside: led out by its contact, and nothing to be kept from.
         let passes = || self.is_far_side(pair, near, obstacle) || self.is_inside(state, pair, obstacle);
-        if gap <= 0.0 || passes() || self.is_let_go(pair) || self.is_stopped_by_edges(pair) {
+        if passes() || self.is_let_go(pair) || self.is_stopped_by_edges(pair) {
             return None;
         }
-        // So near to what is round that rounding hides the gap: moving in is an impact at once, as on other surfaces.
-        if meeting.radius > 0.0 && self.is_hidden(pair, gap) {
-            let way: V3 = (0..4).map(|k| near.weights[k] * work.u[pair.vertices[k] as usize]).sum();
-            return (near.offset.dot(&way) < 0.0).then_some(Impact { time: 0.0, nearest: *near });
+        // So near to what is round that rounding hides the gap: moving in is an impact at once, where they are nearest at the end.
+        if meeting.radius > 0.0 && self.is_hidden(pair, gap.abs()) {
+            let ends = pair.vertices.map(|v| work.x[v as usize] + work.u[v as usize]);
+            let then = self.nearest_at(pair, &ends);
+            let reach = ends.iter().fold(meeting.radius, |reach, x| reach.max(x.amax()));
+            let least = gap.min(0.0) - rounding(reach);
+            return (then.distance() - meeting.radius < least).then_some(Impact { time: 0.0, nearest: then });
+        }
+        if gap <= 0.0 {
+            return None;
         }
         // Nearer than that, a pair may close by half of its gap in a step, however many parts that has.
         let kept = (self.parameters.separation * meeting.thickness).min(work.gap_kept * gap);

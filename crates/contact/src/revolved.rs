@@ -239,9 +239,11 @@ impl Posed {
     /// Largest distance by which a part of a triangle is within the solid, 0 where none is `[m]`.
     pub fn depth(&self, x: &[V3; 3]) -> f64 {
         let [a, b, c] = x;
-        let pierced = |end: f64| self.centre + end * self.half * self.axis;
-        if crosses([&pierced(-1.0), &pierced(1.0)], [a, b, c]) {
-            return self.radii[0];
+        let [from, to] = [-1.0, 1.0].map(|end| self.centre + end * self.half * self.axis);
+        if crosses([&from, &to], [a, b, c]) {
+            let normal = (b - a).cross(&(c - a));
+            let [below, above] = [normal.dot(&(a - from)), normal.dot(&(a - to))];
+            return (-self.point(&from.lerp(&to, below / (below - above))).0).max(0.0);
         }
         let rims = [0, 1].map(|rim| self.rim(rim, x)).into_iter().filter(|measured| measured.touches);
         rims.fold(-self.edges(x).0, |depth, measured| depth.max(-measured.gap)).max(0.0)
