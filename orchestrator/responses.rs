@@ -105,11 +105,11 @@ impl Engine {
     /// short a step says nothing of the window. Before the first window it is taken twice: once to find accelerations, such as that of
     /// gravity, and again with these, which shows whether anything has to be held against them.
     pub(crate) fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
+        if !self.try_piece(piece, next, pushes)? {
+            return Ok(false);
+        }
         let mut is_held = false;
         if self.state.last_dt == 0.0 {
-            if !self.try_piece(piece, next, pushes)? {
-                return Ok(false);
-            }
             let without = self.pass.got.clone();
             for i in 0..self.interfaces.len() {
                 self.state.interfaces[i].accelerations = self.accelerations(i, piece);
@@ -118,8 +118,6 @@ impl Engine {
                 return Ok(false);
             }
             is_held = self.pass.got != without;
-        } else if !self.try_piece(piece, next, pushes)? {
-            return Ok(false);
         }
         Ok(is_held || self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
     }

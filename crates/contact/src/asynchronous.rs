@@ -12,6 +12,7 @@ use crate::{
     broad::{Bounds, Pair},
     contacts::{AHEAD, Meeting, PARTING},
     distance::Kind,
+    regions::LED,
     repel::asked,
     respond::most_push,
 };
@@ -102,7 +103,7 @@ impl Contacts {
         if let Some((n, gap)) = self.led(pair, x) {
             let lacking = meeting.thickness - gap;
             let least = if lacking < 0.0 { lacking } else { (PARTING[1] * dt).min(PARTING[0]) * lacking };
-            return push_along(&n, least / dt, &meeting, &[1.0, -1.0, 0.0, 0.0], v, inverse_masses);
+            return push_along(&n, least / dt, &meeting, &LED, v, inverse_masses);
         }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;

@@ -15,7 +15,7 @@ use crate::{
 type V3 = Vector3<f64>;
 
 /// Weight from which on a contact is one of a vertex [-].
-const VERTEX: f64 = 0.99;
+pub(crate) const VERTEX: f64 = 0.99;
 
 /// Cosine between the directions out of two obstacles below which they press against each other [-].
 const AGAINST: f64 = -0.7;
@@ -34,8 +34,8 @@ pub(crate) struct Backing {
 }
 
 impl Contacts {
-    /// Pairs of the last interval in which free vertices rest on frames while another obstacle that yields may come to them within the next
-    /// step: pairs, and their obstacles.
+    /// Pairs of the last interval in which free vertices rest on frames while another obstacle may come to them within the next step: pairs,
+    /// and their obstacles.
     pub(crate) fn resting(&self, ahead: &Ahead<'_>) -> Vec<(Pair, u32)> {
         let cloth = self.features.vertices();
         let reach = (1.0 + AHEAD) * self.parameters.thickness;

@@ -14,7 +14,7 @@ type V3 = Vector3<f64>;
 
 /// Most faces of a solid whose directions are all tried.
 const MOST_FACES: usize = 4096;
-/// Directions around the axis of a capsule that are tried.
+/// Directions around the axis of what is round that are tried.
 const AROUND: usize = 32;
 
 /// Plane n·x = height in the axes of a solid.
@@ -35,7 +35,6 @@ impl Plane {
 #[derive(Debug, Clone)]
 pub(crate) struct Convex {
     points: Vec<V3>,
-    edges: Vec<[u32; 2]>,
     /// `[m]`
     radius: f64,
     /// A cylinder or cone; points and radius are then those of its core.
@@ -66,8 +65,7 @@ impl Convex {
                 }
             }
         }
-        let mut faces: Vec<V3> = triangles.iter().filter_map(normal).collect();
-        keep_distinct(&mut faces);
+        let faces = triangles.iter().filter_map(normal);
         let mean = |around: &mut dyn Iterator<Item = &[u32; 3]>| {
             let mut normals: Vec<V3> = around.filter_map(normal).collect();
             keep_distinct(&mut normals);
@@ -75,12 +73,8 @@ impl Convex {
         };
         let edges = features.edges().iter().filter_map(|edge| mean(&mut features.around_edge(*edge)));
         let corners = (0..points.len() as u32).filter_map(|v| mean(&mut features.around(v).iter()));
-        let mut ways: Vec<V3> = faces.iter().copied().chain(edges).chain(corners).collect();
-        keep_distinct(&mut ways);
-        let edges = features.edges().to_vec();
-        let mut solid = Self { points: points.to_vec(), edges, radius: 0.0, revolved: None, ways: vec![] };
-        solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
-        Some(solid)
+        let ways = faces.chain(edges).chain(corners).collect();
+        Some(Self { points: points.to_vec(), radius: 0.0, revolved: None, ways: vec![] }.with_ways(ways))
     }
 
     /// A ball about a point, or a capsule about the edge between two on the x axis.
@@ -90,12 +84,8 @@ impl Convex {
             V3::new(0.0, sin, cos)
         });
         let cube = (0..27).map(|k| V3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64) - V3::repeat(1.0));
-        let mut ways: Vec<V3> = around.chain(cube.filter_map(|n| n.try_normalize(0.0))).collect();
-        keep_distinct(&mut ways);
-        let edges = if points.len() == 2 { vec![[0, 1]] } else { vec![] };
-        let mut solid = Self { points: points.to_vec(), edges, radius, revolved: None, ways: vec![] };
-        solid.ways = ways.into_iter().map(|n| solid.supporting(n)).collect();
-        solid
+        let ways = around.chain(cube.filter_map(|n| n.try_normalize(0.0))).collect();
+        Self { points: points.to_vec(), radius, revolved: None, ways: vec![] }.with_ways(ways)
     }
 
     /// A cylinder or cone about the x axis.
@@ -103,13 +93,17 @@ impl Convex {
         let sides = (0..AROUND).map(|k| solid.side(std::f64::consts::TAU * k as f64 / AROUND as f64));
         let rims = [V3::x(), -V3::x()].into_iter().flat_map(|cap| sides.clone().map(move |side| cap + side));
         let all = [V3::x(), -V3::x()].into_iter().chain(sides.clone()).chain(rims);
-        let mut ways: Vec<V3> = all.filter_map(|n| n.try_normalize(1e-3)).collect();
-        keep_distinct(&mut ways);
+        let ways = all.filter_map(|n| n.try_normalize(1e-3)).collect();
         let end = solid.half * V3::x();
         let (points, radius) = (vec![-end, end], solid.radii[0]);
-        let mut convex = Self { points, edges: vec![[0, 1]], radius, revolved: Some(solid), ways: vec![] };
-        convex.ways = ways.into_iter().map(|n| convex.supporting(n)).collect();
-        convex
+        Self { points, radius, revolved: Some(solid), ways: vec![] }.with_ways(ways)
+    }
+
+    /// With the supporting planes of these directions, each once.
+    fn with_ways(mut self, mut directions: Vec<V3>) -> Self {
+        keep_distinct(&mut directions);
+        self.ways = directions.into_iter().map(|n| self.supporting(n)).collect();
+        self
     }
 
     /// The plane of such a normal that touches the solid, which is below it.
@@ -155,19 +149,13 @@ impl Convex {
         if let Some(solid) = self.revolved {
             return solid.at_rest().depth(&corners);
         }
-        if self.pierces(corners) {
+        if crosses([&p, &q], [&a, &b, &c]) {
             return self.radius;
         }
         let sides = [(a, b), (b, c), (c, a)].map(|(a, b)| nearest(Kind::EdgeEdge, &[a, b, p, q]).distance());
         let ends = [p, q].map(|end| nearest(Kind::PointTriangle, &[end, a, b, c]).distance());
         let distance = sides.into_iter().chain(ends).fold(f64::INFINITY, f64::min);
         (self.radius - distance).max(0.0)
-    }
-
-    /// Whether an edge of it passes through a triangle.
-    fn pierces(&self, [a, b, c]: [V3; 3]) -> bool {
-        let passes = |ends: &[u32; 2]| crosses(ends.map(|v| &self.points[v as usize]), [&a, &b, &c]);
-        self.edges.iter().any(passes)
     }
 }
 

@@ -219,7 +219,7 @@ impl Contacts {
         elements
     }
 
-    /// Elements within a ball or capsule, if one of them is deeper than the thickness: less deep ones are led out by their contacts.
+    /// Elements within what is round, if one of them is deeper than the thickness: less deep ones are led out by their contacts.
     fn elements_deep_in(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<Element> {
         let (obstacle, core) = &self.obstacles[number as usize];
         let Some(convex) = &core.convex else { return vec![] };
@@ -346,8 +346,8 @@ impl Contacts {
         self.work.contacts = contacts;
     }
 
-    /// Of each vertex of a region: its contact with the plane, its depth below it, and the way of the plane there as it counts in the
-    /// relative way `[m]`. None of an obstacle that is absent.
+    /// Contact of each vertex of a region with its plane, depth below the plane, and displacement of the plane there as it counts in the
+    /// relative one `[m]`; none if the obstacle is absent.
     fn planes_of(&self, region: &Region) -> Option<impl Iterator<Item = (Led, f64, V3)>> {
         let work = &self.work;
         let [begin, end] = work.poses[region.obstacle as usize]?;
@@ -403,7 +403,7 @@ impl Contacts {
 }
 
 /// Weights of a vertex and of a plane's supporting vertex, thrice.
-const LED: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
+pub(crate) const LED: [f64; 4] = [1.0, -1.0, 0.0, 0.0];
 
 /// A vertex and the supporting vertex of the plane beyond which it has to come, and the plane's normal.
 #[derive(Debug, Clone, Copy)]

@@ -20,7 +20,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::{
     ContactError, Contacts, Path, Reaction, Shape, State, Step,
-    backed::{Backing, against},
+    backed::{Backing, VERTEX, against},
     broad::{Bounds, Pair},
     carriers::{Ahead, Carrier, Carriers, points},
     contacts::{AHEAD, PARTING},
@@ -92,6 +92,16 @@ struct Changes {
     vertices: Vec<V3>,
 }
 
+impl Changes {
+    /// Adds what an impulse at an arm changes of an obstacle's frame.
+    fn push_frame(&mut self, obstacle: u32, frame: &Carrier, arm: &V3, impulse: &V3) {
+        let [v, w] = frame.mobility.change(impulse, &arm.cross(impulse));
+        let [velocity, spin] = &mut self.frames[obstacle as usize];
+        *velocity += v;
+        *spin += w;
+    }
+}
+
 impl Contacts {
     /// Impulses that stop obstacles in the next step where kinematic cloth has no room for them. It takes over the memory of the
     /// last step, so read what that gave before.
@@ -115,11 +125,11 @@ impl Contacts {
         let swept = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
         let resting = if self.obstacles.len() > 1 { self.resting(ahead) } else { vec![] };
         let cloth = self.features.vertices();
-        let mut fixed: Vec<bool> = ahead.inverse_masses.iter().map(|w| *w == 0.0).collect();
-        for (pair, _) in &resting {
-            pair.vertices.iter().filter(|v| (**v as usize) < cloth).for_each(|v| fixed[*v as usize] = true);
-        }
-        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(|v| fixed[*v as usize]);
+        let vertices = resting.iter().flat_map(|(pair, _)| pair.vertices);
+        let mut pressed: Vec<u32> = vertices.filter(|v| (*v as usize) < cloth).collect();
+        pressed.sort_unstable();
+        let is_fixed = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0 || pressed.binary_search(v).is_ok();
+        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(is_fixed);
         let anchors = self.features.leaves().iter().filter(is_anchor);
         let around = anchors.clone().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one));
         let Some(around) = around else { return Ok(vec![]) };
@@ -314,7 +324,7 @@ impl Contacts {
         obstacle: u32,
         ahead: &Ahead<'_>,
     ) -> bool {
-        let whole = (0..4).find(|&k| near.weights[k].abs() > 0.99).and_then(|k| backed[k]);
+        let whole = (0..4).find(|&k| near.weights[k].abs() > VERTEX).and_then(|k| backed[k]);
         let Some(below) = whole else { return false };
         let own = backings.iter().find(|own| (own.vertex, own.obstacle) == (below.vertex, obstacle));
         let mobility = |backing: &Backing| match &ahead.carriers[backing.obstacle as usize] {
@@ -419,20 +429,12 @@ impl Contacts {
         for (backing, c) in contact.backed.iter().zip(&contact.weights) {
             let Some(Backing { obstacle, arm, .. }) = backing else { continue };
             let Carriers::Frame(frame) = &ahead.carriers[*obstacle as usize] else { continue };
-            let impulse = *c * impulse;
-            let [v, w] = frame.mobility.change(&impulse, &arm.cross(&impulse));
-            let [velocity, spin] = &mut changes.frames[*obstacle as usize];
-            *velocity += v;
-            *spin += w;
+            changes.push_frame(*obstacle, frame, arm, &(*c * impulse));
         }
         match &ahead.carriers[contact.obstacle as usize] {
             Carriers::Absent => {}
             Carriers::Frame(frame) => {
-                let impulse = contact.sign * impulse;
-                let [v, w] = frame.mobility.change(&impulse, &contact.arm.cross(&impulse));
-                let [velocity, spin] = &mut changes.frames[contact.obstacle as usize];
-                *velocity += v;
-                *spin += w;
+                changes.push_frame(contact.obstacle, frame, &contact.arm, &(contact.sign * impulse));
             }
             Carriers::Points(points) => {
                 let first = self.work.first[contact.obstacle as usize];
