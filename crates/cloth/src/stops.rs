@@ -9,14 +9,13 @@ use crate::{Held, Obstacles, Support, pose};
 type V3 = Vector3<f64>;
 
 /// Cloth at the end of a step.
-#[derive(Clone, Copy)]
 pub struct Ended<'a> {
     /// Inputs of the step.
     pub inputs: &'a Inputs,
     /// All guides.
     pub guides: &'a [Guide],
     /// State of contact.
-    pub contact: &'a State,
+    pub contact: &'a mut State,
     /// `[m]`
     pub positions: &'a [V3],
     /// `[m/s]`
@@ -34,12 +33,13 @@ impl Obstacles {
     pub fn stop_carriers(
         &self,
         contacts: &mut Contacts,
-        cloth: &Ended<'_>,
+        cloth: Ended<'_>,
         reactions: &mut Vec<Reaction>,
         impacts: &mut Vec<Reaction>,
         external: &mut Wrench,
     ) {
         let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
+        cloth.contact.forget_loads();
         let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return };
         let carriers: Vec<Carriers> = (0..contacts.obstacles().len() as u32)
             .map(|obstacle| {

@@ -93,6 +93,7 @@ impl Contacts {
                 self.is_inside(state, pair, obstacle)
                     || self.is_far_side(pair, near, obstacle)
                     || self.is_beside(pair, near, obstacle)
+                    || self.is_borne(state, pair, &near.weights, obstacle)
             };
             if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
                 && !passes()

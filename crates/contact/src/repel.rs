@@ -30,6 +30,7 @@ impl Contacts {
                 self.is_inside(state, pair, obstacle)
                     || self.is_far_side(pair, near, obstacle)
                     || self.is_beside(pair, near, obstacle)
+                    || self.is_borne(state, pair, &near.weights, obstacle)
             };
             if near_enough && !passes() && !self.is_tangled(pair) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };

@@ -26,6 +26,7 @@ use crate::{
     contacts::{AHEAD, PARTING},
     distance::Nearest,
     features::Leaf,
+    pressed::Load,
     respond::makes_way,
 };
 
@@ -103,17 +104,28 @@ impl Changes {
 }
 
 impl Contacts {
-    /// Impulses that stop obstacles in the next step where kinematic cloth has no room for them. It takes over the memory of the
-    /// last step, so read what that gave before.
+    /// Impulses that stop obstacles in the next step where kinematic cloth, or what cloth lies on, has no room for them. The state
+    /// takes the loads with which obstacles press cloth between them, for its friction in the next step. It takes over the memory
+    /// of the last step, so read what that gave before.
     ///
     /// # Errors
-    /// As [`Contacts::resolve`], but for what touches.
-    pub fn stops(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
+    /// As [`Contacts::resolve`], but for what touches. The state is then without loads.
+    pub fn stops(&mut self, state: &mut State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
+        state.forget_loads();
         let contacts = self.find_anchored(state, ahead)?;
+        let of_pair = |contact: &Anchored| {
+            let backed = contact.pair.vertices.into_iter().zip(contact.backed).filter(|(_, backing)| backing.is_some());
+            backed.map(|(vertex, _)| [vertex, contact.obstacle]).collect::<Vec<_>>()
+        };
+        state.borne.extend(contacts.iter().flat_map(of_pair));
+        state.borne.sort_unstable();
+        state.borne.dedup();
         if contacts.is_empty() {
             return Ok(Stops::default());
         }
-        Ok(self.solve_anchored(contacts, ahead))
+        let (stops, loads) = self.solve_anchored(contacts, ahead);
+        state.pressed = self.pressed(loads, ahead);
+        Ok(stops)
     }
 
     fn find_anchored(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Vec<Anchored>, ContactError> {
@@ -248,7 +260,7 @@ impl Contacts {
             arm: V3::zeros(),
             free: V3::zeros(),
             target: 0.0,
-            // Friction of cloth that can slide is the cloth's own.
+            // Friction of cloth that can slide is found in its own step (`pressed.rs`).
             friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
             mobility: M3::zeros(),
             of_supports: M3::zeros(),
@@ -341,7 +353,7 @@ impl Contacts {
         of_obstacle.map(|(_, c)| c).sum::<f64>().signum()
     }
 
-    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> Stops {
+    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> (Stops, Vec<Load>) {
         let cloth = self.features.vertices();
         let mut changes = Changes {
             frames: vec![[V3::zeros(); 2]; self.obstacles.len()],
@@ -374,8 +386,9 @@ impl Contacts {
                 break;
             }
         }
-        let mut stops = Stops::default();
-        for contact in contacts.iter().filter(|contact| contact.push > 0.0) {
+        let (mut stops, mut loads) = (Stops::default(), vec![]);
+        let acts = |contact: &&Anchored| contact.push > 0.0 || contact.backed.iter().any(Option::is_some);
+        for contact in contacts.iter().filter(acts) {
             let whole = contact.push * contact.n + contact.drag;
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
@@ -393,6 +406,8 @@ impl Contacts {
                     stops.supports.push(Supported { vertex, place, force, impact });
                     continue;
                 };
+                let obstacles = [contact.obstacle, obstacle];
+                loads.push(Load { vertex, obstacles, normal: contact.n, force: c.abs() * contact.push / ahead.dt });
                 let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
                 let arm = place - frame.pose.translation.vector;
                 for (linear, out) in [(force, &mut stops.forces), (impact, &mut stops.impacts)] {
@@ -400,7 +415,7 @@ impl Contacts {
                 }
             }
         }
-        stops
+        (stops, loads)
     }
 
     /// Relative velocity of a contact that impulses have changed.

@@ -45,7 +45,7 @@ fn stops(contacts: &mut Contacts, carrier: Carrier, inverse_masses: &[f64; 3]) -
         supports: &[],
         carriers: &[Carriers::Frame(Box::new(carrier))],
     };
-    contacts.stops(&State::default(), &ahead).unwrap()
+    contacts.stops(&mut State::default(), &ahead).unwrap()
 }
 
 /// All impulses on the obstacle, of forces and at once.
