@@ -275,7 +275,7 @@ impl Contacts {
             match backed[k].map(|backing| (backing, &ahead.carriers[backing.obstacle as usize])) {
                 Some((Backing { arm, .. }, Carriers::Frame(frame))) => {
                     contact.free += c * (frame.velocity + frame.spin.cross(&arm));
-                    drift += c * (frame.acceleration + frame.angular_acceleration.cross(&arm));
+                    drift += c * frame.acceleration_at(&arm);
                     contact.mobility += c * c * frame.mobility.at(&arm);
                 }
                 _ => {
@@ -291,14 +291,14 @@ impl Contacts {
                 let core = self.core_point(pair, &near, Some(obstacle));
                 contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
                 contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
-                drift += contact.sign * (frame.acceleration + frame.angular_acceleration.cross(&contact.arm));
+                drift += contact.sign * frame.acceleration_at(&contact.arm);
                 contact.mobility += frame.mobility.at(&contact.arm);
             }
             Carriers::Points(points) => {
                 for (&v, &c) in pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth) {
                     let point = &points[(v - work.first[obstacle as usize]) as usize];
                     contact.free += c * point.velocity;
-                    drift += c * point.acceleration;
+                    drift += c * point.accelerations()[0];
                     contact.mobility += c * c * point.mobility.linear;
                 }
             }
