@@ -227,7 +227,10 @@ impl Contacts {
         let near = if gap < (1.0 + AHEAD) * meeting.thickness {
             begin
         } else {
-            let kept = meeting.radius + meeting.thickness;
+            // Cloth that slides in between two obstacles just fits: what comes near it there is between them as well.
+            let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
+            let ahead_of_it = if may_be_backed { AHEAD } else { 0.0 };
+            let kept = meeting.radius + (1.0 + ahead_of_it) * meeting.thickness;
             self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
         };
         if self.is_beside(pair, &near, Some(obstacle)) {
@@ -241,6 +244,12 @@ impl Contacts {
         let is_free = |v: u32| of_cloth(v) && ahead.inverse_masses[v as usize] > 0.0;
         let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
         let backed = pair.vertices.map(backing);
+        // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
+        let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
+        let n = match self.round(pair, Some(obstacle)) {
+            None if behind.norm() > VERTEX => sign * behind.normalize(),
+            _ => n,
+        };
         let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
             v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
             _ => 0.0,
