@@ -159,7 +159,9 @@ impl Pressing {
             let Some(step) = slope.cholesky().map(|factors| factors.solve(&gradient)) else { break };
             let before = potential(&u);
             let lengths = std::iter::successors(Some(1.0), |length| Some(0.5 * length)).take(HALVINGS);
-            let Some(length) = lengths.into_iter().find(|length| potential(&(u - *length * step)) < before) else { break };
+            let Some(length) = lengths.into_iter().find(|length| potential(&(u - *length * step)) < before) else {
+                break;
+            };
             u -= length * step;
             if length * step.norm() <= CONVERGED * largest {
                 break;
@@ -324,7 +326,8 @@ mod tests {
             let [m, dt] = [10_f64.powf(-6.0 + 3.0 * uniform()), 10_f64.powf(-5.0 + 3.0 * uniform())];
             let mut range = || if uniform() < 0.5 { 0.0 } else { 10_f64.powf(-4.0 + 4.0 * uniform()) };
             let ranges = [range(), range()];
-            let sides = [(a, 0), (b, 1)].map(|(velocity, k)| side(velocity, 10_f64.powf(-4.0 + 6.0 * uniform()), ranges[k]));
+            let sides =
+                [(a, 0), (b, 1)].map(|(velocity, k)| side(velocity, 10_f64.powf(-4.0 + 6.0 * uniform()), ranges[k]));
             let pressing = Pressing { vertex: 0, normal: V3::y(), sides };
             let impulses = pressing.friction(&v, 1.0 / m, dt);
             let u = v + (impulses[0] + impulses[1]) / m;

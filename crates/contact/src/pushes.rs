@@ -201,9 +201,9 @@ impl Contacts {
         pushes.dt = step.dt;
         let is_free = |pressing: &Pressing| step.inverse_masses[pressing.vertex as usize] > 0.0;
         let pressed = self.pressings(&state, step.dt).filter(is_free);
-        pushes.pressed.extend(
-            pressed.map(|pressing| Pressure::new(pressing, &step.begin[pressing.vertex as usize], step.dt)),
-        );
+        pushes
+            .pressed
+            .extend(pressed.map(|pressing| Pressure::new(pressing, &step.begin[pressing.vertex as usize], step.dt)));
         Ok(())
     }
 

@@ -119,7 +119,8 @@ impl Contacts {
         }
         // The surface's own way along n, and all that turns across it.
         if let (Some(_), Some([begin, end])) = (self.round(pair, Some(obstacle)), &self.work.poses[obstacle as usize]) {
-            let place = self.core_point(pair, near, Some(obstacle)) - sign * meeting.radius * n;
+            let x = pair.vertices.map(|v| self.work.x[v as usize]);
+            let place = self.core_point(pair, near, &x, Some(obstacle)) - sign * meeting.radius * n;
             let way = carried(begin, end, &place) - place;
             return sign * (way - n.dot(&way) * n) + sign * self.surface_way(obstacle, &place, n) * n;
         }

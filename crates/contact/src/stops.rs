@@ -218,20 +218,26 @@ impl Contacts {
         let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
-        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let mut x = pair.vertices.map(|v| work.x[v as usize]);
         let begin = self.nearest_of(pair);
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
-        let gap = begin.distance() - meeting.radius;
-        let near = if gap < (1.0 + AHEAD) * meeting.thickness {
-            begin
-        } else {
-            // Cloth that slides in between two obstacles just fits: what comes near it there is between them as well.
-            let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
-            let ahead_of_it = if may_be_backed { AHEAD } else { 0.0 };
-            let kept = meeting.radius + (1.0 + ahead_of_it) * meeting.thickness;
-            self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
+        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
+        let is_near = begin.distance() < reach;
+        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
+        let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
+        let then = (!is_near && may_be_backed).then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
+        let near = match then {
+            _ if is_near => begin,
+            Some(then) => {
+                x = pair.vertices.map(|v| work.x[v as usize] + work.u[v as usize]);
+                then
+            }
+            None => {
+                let kept = meeting.radius + meeting.thickness;
+                self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
+            }
         };
         if self.is_beside(pair, &near, Some(obstacle)) {
             return None;
@@ -246,10 +252,8 @@ impl Contacts {
         let backed = pair.vertices.map(backing);
         // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
         let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
-        let n = match self.round(pair, Some(obstacle)) {
-            None if behind.norm() > VERTEX => sign * behind.normalize(),
-            _ => n,
-        };
+        let straight = n;
+        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { n };
         let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
             v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
             _ => 0.0,
@@ -297,8 +301,10 @@ impl Contacts {
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let core = self.core_point(pair, &near, Some(obstacle));
-                contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
+                let core = self.core_point(pair, &near, &x, Some(obstacle));
+                let origin =
+                    if then.is_some() { frame.next_pose(h).translation.vector } else { frame.pose.translation.vector };
+                contact.arm = core - contact.sign * meeting.radius * straight - origin;
                 contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
                 drift += contact.sign * frame.acceleration_at(&contact.arm);
                 contact.mobility += frame.mobility.at(&contact.arm);
@@ -317,7 +323,10 @@ impl Contacts {
         }
 
         let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
-        let room = self.apart(pair, &near, &x, &n, &meeting) + below - meeting.thickness;
+        let mut room = n.dot(&straight) * self.apart(pair, &near, &x, &straight, &meeting) + below - meeting.thickness;
+        if then.is_some() {
+            room -= h * n.dot(&(contact.free + h * drift));
+        }
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,

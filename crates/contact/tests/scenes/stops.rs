@@ -33,6 +33,7 @@ fn body(at: V3, velocity: V3) -> Carrier {
         },
         acceleration: V3::zeros(),
         angular_acceleration: V3::zeros(),
+        pending: [V3::zeros(); 2],
     }
 }
 
