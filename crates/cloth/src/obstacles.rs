@@ -1,5 +1,7 @@
 //! Guides as obstacles of contact.
 
+use std::sync::Arc;
+
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use partita_contact::{ContactError, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
@@ -94,11 +96,12 @@ impl Obstacles {
         self.points.iter().zip(self.guides.iter().zip(&self.frames)).map(of).collect()
     }
 
-    /// What a contact, with an impulse `[N s]`, gave to the obstacle that it is with, of cloth that began at these places `[m]`.
+    /// What a contact, with an impulse `[N s]`, gave to the obstacle that it is with, of cloth at such positions `[m]` when the
+    /// obstacle is in such states of its motion.
     pub fn book(
         &self,
         touch: &Touch,
-        positions: &[V3],
+        (positions, states): (&[V3], impl Fn(&Motion) -> &Arc<[HandleState]>),
         motions: &[Option<Motion>],
         contacts: &Contacts,
         reactions: &mut Vec<Reaction>,
@@ -106,7 +109,7 @@ impl Obstacles {
         let Some(guide) = touch.obstacle.map(|obstacle| self.guide(obstacle)) else { return };
         let Some(Some(motion)) = motions.get(guide) else { return };
         let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
-        if let [frame] = &motion.begin[..] {
+        if let [frame] = &states(motion)[..] {
             let parts = || touch.pair.parts(touch.weights, positions.len());
             let whole: f64 = parts().map(|(_, c)| c).sum();
             let place = parts().map(|(v, c)| c * positions[v]).sum::<V3>() / whole;

@@ -245,6 +245,7 @@ impl ImplicitCloth {
         // Springs between what is prescribed on both sides would only push the obstacle about.
         near.retain(|near| near.way_made > 0.0);
         links.clear();
+        let stage = self.parameters.integrator.stage();
         let vertices = sheet.masses.len();
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
             near.pair.parts(near.weights, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
@@ -261,8 +262,10 @@ impl ImplicitCloth {
             .map(|stiffness| near.way_made * stiffness);
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
             let mass = as_one(near, &|v| sheet.masses[v]);
+            let mut there = *near;
+            contacts.turn(&mut there, |v| stage * dt * next.velocities[v], stage);
             Link::new(
-                near,
+                [near, &there],
                 stiffness,
                 [mass, gravity],
                 known.ok().map(|k| next.normal_forces[k].1),
@@ -274,9 +277,9 @@ impl ImplicitCloth {
     }
 
     fn integrate(&mut self, dt: f64, clock: &mut Clock, report: &mut StepReport) {
-        let Work { matrix, memory, next, constraints, targets, forces, links, .. } = &mut self.work;
+        let Work { matrix, memory, next, constraints, targets, forces, links, contacts, .. } = &mut self.work;
         let (sheet, parameters) = (&self.sheet, &self.parameters);
-        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces };
+        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces, contacts };
         let ended = integrate(&problem, matrix, memory, links, clock);
         report.iterations += ended.iterations;
         let tolerance = self.parameters.tolerance;
@@ -338,7 +341,7 @@ impl ImplicitCloth {
             gained -= memory.acted[k].dot(&(memory.x[k] - x[k])) / dt;
         }
         for link in links.iter() {
-            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &x[k], dt * c * link.force));
+            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &memory.x[k], dt * c * link.force));
         }
         let to = Moment { x: &memory.x, v: &memory.v };
         islands.solve(masses, Moment { x, v: &next.velocities }, to);
@@ -354,13 +357,14 @@ impl ImplicitCloth {
         next.normal_forces.sort_unstable_by_key(|(pair, _)| *pair);
     }
 
-    /// What contacts gave, to obstacles.
+    /// What contacts gave, to obstacles, where both are at the end of the part: there the normals are ([`Contacts::turn`]), and where
+    /// cloth slides without friction around a bar it does not turn it.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { next, contacts, obstacles, links, reactions, .. } = &mut self.work;
+        let Work { memory, contacts, obstacles, links, reactions, .. } = &mut self.work;
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Near { pair, obstacle, weights, .. } = link.near;
             let touch = Touch { pair, obstacle, weights, impulse: dt * link.force };
-            obstacles.book(&touch, &next.positions, motions, contacts, reactions);
+            obstacles.book(&touch, (&memory.x, |motion| &motion.end), motions, contacts, reactions);
         }
     }
 
