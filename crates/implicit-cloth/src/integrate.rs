@@ -149,7 +149,7 @@ pub(crate) fn integrate(
 ) -> Ended {
     let &Problem { sheet, parameters, state, dt, .. } = problem;
     let (x, v, n) = (&state.positions, &state.velocities, state.positions.len());
-    let scheme = Scheme::new(parameters.integrator, state, dt, memory);
+    let mut scheme = Scheme::new(parameters.integrator, state, dt, memory);
     let h = scheme.h;
 
     // What the air does is that of the begin.
@@ -171,6 +171,7 @@ pub(crate) fn integrate(
     let (mut step, mut last) = (0, NEWTON);
     while step < last {
         step += 1;
+        scheme.turns = step == 1;
         if newton || step > 1 {
             place_at_stage(memory, h);
         }
@@ -184,7 +185,7 @@ pub(crate) fn integrate(
         if newton {
             ended.scale = 0.0;
         }
-        solve(problem, matrix, memory, links, &scheme, step == 1, &mut ended, clock);
+        solve(problem, matrix, memory, links, &scheme, &mut ended, clock);
 
         let length = if newton { search_line(sheet, &parameters.fabric, memory, state, links, &scheme) } else { 1.0 };
         if length < 1.0 {
@@ -374,6 +375,8 @@ fn potential(sheet: &Sheet, memory: &mut Memory, h: f64, along: Option<(&Fabric,
 pub(crate) struct Scheme {
     pub h: f64,
     theta: f64,
+    /// Whether contacts take new normals in a solve: in the first of a step.
+    pub turns: bool,
 }
 
 impl Scheme {
@@ -390,9 +393,9 @@ impl Scheme {
             for (base, before) in memory.base.iter_mut().zip([before_x, before_v]) {
                 base.iter_mut().zip(before).for_each(|(y, before)| *y = now * *y - then * before);
             }
-            return Self { h: dt * (1.0 + r) / whole, theta };
+            return Self { h: dt * (1.0 + r) / whole, theta, turns: true };
         }
-        Self { h: theta * dt, theta }
+        Self { h: theta * dt, theta, turns: true }
     }
 
     /// What a contact's first feature goes against the second by the stage.

@@ -37,7 +37,7 @@ const SLOPE: f64 = 0.1;
 const HALVES: u32 = 12;
 
 /// Solves for the change of velocities, again until contacts hold as they turn out to: Newton's steps, each solved as exactly
-/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls. If `turns` is set, contacts
+/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls. If [`Scheme::turns`] is set, contacts
 /// take the normals of where the first round ends.
 pub(crate) fn solve(
     problem: &Problem<'_>,
@@ -45,7 +45,6 @@ pub(crate) fn solve(
     memory: &mut Memory,
     links: &mut [Link],
     scheme: &Scheme,
-    turns: bool,
     ended: &mut Ended,
     clock: &mut Clock,
 ) {
@@ -98,7 +97,7 @@ pub(crate) fn solve(
             let mut way = scheme.way_after(link, memory, state, &memory.change);
             link.begun = link.force_after(&scheme.way(link, memory, state));
             link.force = link.force_after(&way);
-            if round == 1 && turns {
+            if round == 1 && scheme.turns {
                 link.turn(problem.contacts, |v| scheme.displacement(v, memory, state), scheme.part());
                 way = scheme.way_after(link, memory, state, &memory.change);
             }
