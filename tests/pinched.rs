@@ -12,11 +12,12 @@ const G: f64 = 9.81;
 /// Distance that cloth keeps from a body's surface `[m]`: half of its thickness of 1 mm.
 const ROOM: f64 = 0.5e-3;
 
+fn mesh() -> Mesh {
+    let mesh = Mesh::grid([12; 2], [0.3; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+    mesh.at([-0.15, ROOM, -0.15]).unwrap()
+}
+
 fn cloths() -> [(&'static str, Box<dyn Simulator>); 3] {
-    let mesh = || {
-        let mesh = Mesh::grid([12; 2], [0.3; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-        mesh.at([-0.15, ROOM, -0.15]).unwrap()
-    };
     [
         ("implicit", Box::new(ImplicitCloth::new("cloth", mesh(), Fabric::cotton()).unwrap())),
         ("ibds", Box::new(IbdsCloth::new("cloth", Net::sheet(&mesh(), 0.15).unwrap()).unwrap())),
@@ -73,5 +74,109 @@ fn cloth_on_the_floor_bears_what_lies_on_it() {
             assert!(end.abs() < 0.04 * ROOM, "{kind}, {mass} kg, {worlds} worlds: ends at {end} m");
             assert!(low > -2.0 * ROOM && high < 2.0 * ROOM, "{kind}, {mass} kg, {worlds} worlds: {low} to {high} m");
         }
+    }
+}
+
+/// Cloth whose right edge a hand pulls with such an acceleration `[m/s²]`.
+fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
+    let edge = mesh().edge(Side::Right).unwrap();
+    let script = move |t: f64| HandleState {
+        position: [0.5 * acceleration * t * t, 0.0, 0.0],
+        velocity: [acceleration * t, 0.0, 0.0],
+        ..HandleState::default()
+    };
+    match kind {
+        "implicit" => {
+            let mut cloth = ImplicitCloth::new("cloth", mesh(), Fabric::denim().thickness(2.0 * ROOM)).unwrap();
+            cloth.pin_along("hand", &edge, script).unwrap();
+            Box::new(cloth)
+        }
+        "ibds" => {
+            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh(), 0.15).unwrap()).unwrap();
+            cloth.pin_along("hand", &edge, script).unwrap();
+            Box::new(cloth)
+        }
+        _ => {
+            let mut cloth = AviCloth::new("cloth", mesh(), Fabric::jersey().stretch(1000.0)).unwrap();
+            cloth.pin_along("hand", &edge, script).unwrap();
+            Box::new(cloth)
+        }
+    }
+}
+
+/// A weight on cloth on a floor in another world, as the cloth is pulled away: its velocities along the pull at two times `[m/s]`, and
+/// its height at the end above where it belongs `[m]`.
+fn on_pulled(
+    cloth: Box<dyn Simulator>,
+    weight: Body,
+    height: f64,
+    friction: f64,
+    hz: f64,
+    times: [f64; 2],
+) -> [f64; 3] {
+    let mut rigid = RigidBodies::new("rigid");
+    let at = [0.01, 2.0 * ROOM + 0.5 * height, 0.02];
+    let weight = rigid.add("weight", weight.at(at)).unwrap();
+    let mut other = RigidBodies::new("other");
+    other.add("floor", Body::fixed(Shape::cuboid([4.0, 0.2, 4.0])).at([0.0, -0.1, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(hz));
+    scene.contact("cloth", "rigid").friction(friction);
+    scene.contact("cloth", "other").friction(friction);
+    scene.add(rigid).add(other).add_boxed(cloth);
+    let mut run = scene.build().unwrap();
+    let [first, last] = times.map(|time| {
+        let rest = time - run.time();
+        run.for_seconds(rest).unwrap();
+        run.state(weight).unwrap().velocity[0]
+    });
+    [first, last, run.state(weight).unwrap().position[1] - at[1]]
+}
+
+fn crate_of(mass: f64) -> (Body, f64) {
+    (Body::dynamic(Shape::cuboid([0.1; 3])).mass(mass), 0.1)
+}
+
+fn puck(mass: f64) -> (Body, f64) {
+    (Body::dynamic(Shape::cylinder_y(0.04, 0.05)).mass(mass), 0.04)
+}
+
+/// Cloth that is pulled with less than μ g takes along what lies on it. Bodies answer to a window in the next one, so they are behind by
+/// the acceleration times one to two windows; stick-slip of the cloth itself, whose stretch under the friction of the floor is 1 to
+/// 3 %, is as much again: 6 % of the speed that the cloth has come to.
+#[test]
+fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
+    for (kind, (body, height), friction, acceleration, hz) in [
+        ("implicit", crate_of(0.3), 0.5, 1.0, 240.0),
+        ("implicit", puck(0.2), 0.3, 0.7, 160.0),
+        ("ibds", crate_of(1.0), 0.5, 1.0, 240.0),
+        ("ibds", puck(0.3), 0.4, 1.5, 200.0),
+        ("avi", puck(0.1), 0.5, 1.0, 120.0),
+    ] {
+        let times = [0.25, 0.5];
+        let [_, v, up] = on_pulled(pulled(kind, acceleration), body, height, friction, hz, times);
+        let along = v / (acceleration * times[1]);
+        assert!(
+            (along - 1.0).abs() < 0.06,
+            "{kind}, {friction}, {acceleration} m/s², {hz} Hz: at {along} of the speed"
+        );
+        assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+    }
+}
+
+/// Cloth that is pulled away faster than that slides away underneath, and gives what lies on it μ g, by 5 %.
+#[test]
+fn cloth_that_is_pulled_fast_slides_away_underneath() {
+    for (kind, (body, height), friction, acceleration, hz) in [
+        ("implicit", crate_of(1.0), 0.5, 20.0, 240.0),
+        ("implicit", puck(0.3), 0.3, 15.0, 400.0),
+        ("ibds", crate_of(1.0), 0.5, 10.0, 240.0),
+        ("ibds", puck(0.3), 0.3, 12.0, 240.0),
+        ("avi", puck(0.2), 0.3, 15.0, 240.0),
+    ] {
+        let times = [0.04, 0.1];
+        let [first, last, up] = on_pulled(pulled(kind, acceleration), body, height, friction, hz, times);
+        let given = (last - first) / (times[1] - times[0]) / (friction * G);
+        assert!((given - 1.0).abs() < 0.05, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {given} of μ g");
+        assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
     }
 }

@@ -33,7 +33,7 @@ impl AviCloth {
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
         contacts.find_pairs(&next.contact, &step, end).map_err(not_apart)?;
-        let [found, culled] = meetings.find(contacts, &self.owners, interval, self.parameters.culling);
+        let [found, culled] = meetings.find(contacts, &next.contact, &self.owners, interval, self.parameters.culling);
         counts.found += found;
         counts.culled += culled;
         Ok(())
@@ -112,7 +112,7 @@ impl AviCloth {
         let State { contact, external, .. } = next;
         let (guides, positions) = (&self.guides, begin);
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
     }
 }
 

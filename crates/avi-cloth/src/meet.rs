@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
-use partita_contact::{Contacts, Kind, Pair};
+use partita_contact::{Contacts, Kind, Pair, Pressing, State};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
@@ -29,6 +29,8 @@ type V3 = Vector3<f64>;
 #[derive(Default)]
 pub(crate) struct Owners {
     vertices: Vec<u32>,
+    /// All triangles at each vertex.
+    around: Lists<u32>,
     edges: BTreeMap<[u32; 2], u32>,
     triangles: BTreeMap<[u32; 3], u32>,
 }
@@ -40,6 +42,8 @@ impl Owners {
             triangle.iter().for_each(|&v| owners.vertices[v as usize] = number);
             owners.triangles.insert(sorted(*triangle), number);
         }
+        let corners = (0..).zip(mesh.triangles()).flat_map(|(number, triangle)| triangle.map(|v| (v, number)));
+        owners.around.fill(owners.vertices.len(), &corners.collect::<Vec<_>>());
         owners.edges.extend(mesh.edges().iter().map(|edge| (sorted(edge.vertices), edge.left)));
         owners
     }
@@ -69,6 +73,10 @@ pub(crate) struct Meetings {
     /// Numbers of those that each triangle looks after, and with that triangle's number.
     listed: Lists<u32>,
     entries: Vec<(u32, u32)>,
+    /// Vertices that obstacles press between them, and the time up to which each has its friction `[s]`.
+    pressed: Vec<(Pressing, f64)>,
+    /// Their numbers by all triangles around them.
+    pressed_by: Lists<u32>,
     /// Vertices that are not of obstacles.
     cloth: u32,
     /// Its begin and duration `[s]`.
@@ -81,10 +89,18 @@ impl Meetings {
     pub fn clear(&mut self) {
         self.listed.clear();
         self.handled.clear();
+        self.pressed_by.clear();
     }
 
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
-    pub fn find(&mut self, contacts: &Contacts, owners: &Owners, interval: Interval, culling: bool) -> [usize; 2] {
+    pub fn find(
+        &mut self,
+        contacts: &Contacts,
+        state: &State,
+        owners: &Owners,
+        interval: Interval,
+        culling: bool,
+    ) -> [usize; 2] {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
         let found = contacts.due_pairs();
@@ -99,13 +115,20 @@ impl Meetings {
             self.entries.extend(two.filter(|_| one != two).map(|owner| (owner, number)));
         }
         self.listed.fill(owners.triangles.len(), &self.entries);
+        self.pressed.clear();
+        self.pressed.extend(contacts.pressings(state, self.duration).map(|pressing| (pressing, self.begin)));
+        self.entries.clear();
+        for (number, (pressing, _)) in (0..).zip(&self.pressed) {
+            self.entries.extend(owners.around.of(pressing.vertex).iter().map(|&triangle| (triangle, number)));
+        }
+        self.pressed_by.fill(owners.triangles.len(), &self.entries);
         [found.len(), found.len() - self.pairs.len()]
     }
 
     /// Whether an element has pairs to look after.
     #[inline(always)]
     pub fn concern(&self, element: u32) -> bool {
-        !self.listed.of(element).is_empty()
+        !self.listed.of(element).is_empty() || !self.pressed_by.of(element).is_empty()
     }
 
     /// How many pairs got impulses.
@@ -163,6 +186,33 @@ impl Meetings {
     }
 }
 
+impl Meetings {
+    /// Friction on the pressed vertices of an element up to an event, after the element has pulled at them. Each event around a
+    /// vertex brings the friction of the time since the one before.
+    fn rub(&mut self, event: Event, flights: &mut Flights<'_>, places: &[u32], given: &mut Vec<Given>) {
+        let Event { time, element, .. } = event;
+        let (fallen, speed) = flights.frame.fallen(time);
+        for &number in self.pressed_by.of(element) {
+            let (pressing, last) = &mut self.pressed[number as usize];
+            let k = places.get(pressing.vertex as usize).map_or(pressing.vertex as usize, |&place| place as usize);
+            let dt = time - *last;
+            flights.reach(k, time);
+            let node = &flights.nodes[k];
+            if dt <= 0.0 || node.w == 0.0 {
+                continue;
+            }
+            *last = time;
+            let (at, impulses) = (node.x + fallen, pressing.friction(&(node.v + speed), node.w, dt));
+            for (side, impulse) in pressing.sides.iter().zip(impulses) {
+                flights.push(k, impulse);
+                let impulse = -impulse;
+                given.push(Given { obstacle: side.obstacle, vertex: 0, time, at, impulse, turn: V3::zeros() });
+                flights.leave(time, impulse);
+            }
+        }
+    }
+}
+
 /// Who meets in an interval, and what comes of it.
 pub(crate) struct Encounters<'a> {
     /// None where nothing can be met.
@@ -186,9 +236,11 @@ impl Encounters<'_> {
 
     /// Vertices of the cloth in an element's pairs.
     pub fn vertices(&self, element: u32) -> impl Iterator<Item = u32> {
-        let Meetings { pairs, listed, cloth, .. } = &*self.meetings;
+        let Meetings { pairs, listed, pressed, pressed_by, cloth, .. } = &*self.meetings;
         let list = if self.contacts.is_some() { listed.of(element) } else { &[] };
-        list.iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth)
+        let of_pairs = list.iter().flat_map(|&pair| pairs[pair as usize].vertices).filter(|v| v < cloth);
+        let pressed_by = if self.contacts.is_some() { pressed_by.of(element) } else { &[] };
+        of_pairs.chain(pressed_by.iter().map(|&number| pressed[number as usize].0.vertex))
     }
 
     /// That all of them took, by those that were clocked.
@@ -203,6 +255,7 @@ impl Encounters<'_> {
             && self.meetings.concern(event.element)
         {
             let start = self.events.is_multiple_of(CLOCKED).then(Instant::now);
+            self.meetings.rub(event, flights, places, self.given);
             self.meetings.settle(event, span, contacts, flights, places, self.given);
             self.events += 1;
             self.clocked += start.map_or(0.0, |start| start.elapsed().as_secs_f64());

@@ -9,14 +9,13 @@ use crate::{Held, Obstacles, Support, pose};
 type V3 = Vector3<f64>;
 
 /// Cloth at the end of a step.
-#[derive(Clone, Copy)]
 pub struct Ended<'a> {
     /// Inputs of the step.
     pub inputs: &'a Inputs,
     /// All guides.
     pub guides: &'a [Guide],
     /// State of contact.
-    pub contact: &'a State,
+    pub contact: &'a mut State,
     /// `[m]`
     pub positions: &'a [V3],
     /// `[m/s]`
@@ -34,19 +33,24 @@ impl Obstacles {
     pub fn stop_carriers(
         &self,
         contacts: &mut Contacts,
-        cloth: &Ended<'_>,
+        cloth: Ended<'_>,
         reactions: &mut Vec<Reaction>,
         impacts: &mut Vec<Reaction>,
         external: &mut Wrench,
     ) {
         let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
+        cloth.contact.forget_loads();
         let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return };
         let carriers: Vec<Carriers> = (0..contacts.obstacles().len() as u32)
             .map(|obstacle| {
                 let guide = self.guide(obstacle);
                 match cloth.inputs.motions.get(guide) {
                     Some(Some(motion)) => {
-                        carriers_of(&cloth.guides[guide], motion, response(guide), self.frame(obstacle))
+                        let guide_of = &cloth.guides[guide];
+                        let mut carriers = carriers_of(guide_of, motion, response(guide), self.frame(obstacle));
+                        let own = reactions.iter().filter(|reaction| reaction.guide as usize == guide);
+                        own.for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));
+                        carriers
                     }
                     _ => Carriers::Absent,
                 }
@@ -112,6 +116,7 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
             },
             acceleration: V3::from(response.acceleration) + angular_acceleration.cross(&arm),
             angular_acceleration,
+            pending: [V3::zeros(); 2],
         }
     };
     match surface.carrier {
@@ -119,6 +124,24 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
         partita_simulator::Carrier::Points(_) => {
             let of = |numbered| carrier(numbered, &Isometry3::identity());
             Carriers::Points(motion.end.iter().enumerate().map(of).collect())
+        }
+    }
+}
+
+/// Adds an impulse that the cloth puts on a carrier over the next step, of `dt` `[s]`.
+fn add_pending(carriers: &mut Carriers, reaction: &Reaction, motion: &Motion, dt: f64) {
+    let [linear, angular] = [reaction.impulse.linear, reaction.impulse.angular].map(V3::from);
+    match carriers {
+        Carriers::Absent => {}
+        Carriers::Frame(frame) => {
+            let arm = V3::from(motion.end[0].position) - frame.pose.translation.vector;
+            let [velocity, spin] = frame.mobility.change(&linear, &(angular + arm.cross(&linear)));
+            frame.pending[0] += velocity / dt;
+            frame.pending[1] += spin / dt;
+        }
+        Carriers::Points(points) => {
+            let point = &mut points[reaction.carrier as usize];
+            point.pending[0] += point.mobility.linear * linear / dt;
         }
     }
 }

@@ -42,7 +42,13 @@ impl Contacts {
             let (one, other) = pair.vertices.split_at(pair.kind.split());
             self.bounds(one).meets(&self.bounds(other))
         };
-        let own = |pair: &&Pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair);
+        // Where nearest points are depends on the event: all vertices of the cloth have to be such.
+        let own = |pair: &&Pair| {
+            let obstacle = self.obstacle(pair);
+            !self.is_inside(&state, pair, obstacle)
+                && !self.is_tangled(pair)
+                && !self.is_borne(&state, pair, &[1.0; 4], obstacle)
+        };
         due.extend(self.work.pairs.iter().filter(may_meet).filter(own));
         self.collect_led(&state);
         due.extend(self.work.led.iter().map(|led| led.pair));

@@ -7,7 +7,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Ahead, Carriers, Contacts,
+    Ahead, Carriers, Contacts, State,
     broad::{Bounds, Pair},
     contacts::AHEAD,
 };
@@ -63,6 +63,13 @@ impl Contacts {
             }
         }
         resting
+    }
+
+    /// Whether what is behind the cloth of a pair stops the pair's obstacle, so that the cloth need not.
+    pub(crate) fn is_borne(&self, state: &State, pair: &Pair, weights: &[f64; 4], obstacle: Option<u32>) -> bool {
+        let Some(obstacle) = obstacle.filter(|_| !state.borne.is_empty()) else { return false };
+        let mut parts = pair.parts(*weights, self.features.vertices()).filter(|(_, c)| *c != 0.0);
+        parts.all(|(vertex, _)| state.borne.binary_search(&[vertex as u32, obstacle]).is_ok())
     }
 
     /// Vertices that rest on frames at the start of the next step, in order; obstacles are placed there.

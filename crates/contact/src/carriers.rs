@@ -18,7 +18,7 @@ pub struct Mobility {
 
 impl Mobility {
     /// Change of velocity and spin.
-    pub(crate) fn change(&self, impulse: &V3, torque: &V3) -> [V3; 2] {
+    pub fn change(&self, impulse: &V3, torque: &V3) -> [V3; 2] {
         [self.linear * impulse + self.coupling * torque, self.coupling.transpose() * impulse + self.angular * torque]
     }
 
@@ -45,10 +45,12 @@ pub struct Carrier {
     pub spin: V3,
     /// At the pose.
     pub mobility: Mobility,
-    /// By all but this contact, as expected for the next step `[m/s²]`.
+    /// By all but this cloth, as expected for the next step `[m/s²]`.
     pub acceleration: V3,
     /// Likewise `[rad/s²]`.
     pub angular_acceleration: V3,
+    /// By impulses of the cloth in this step, which act over the next one: linear `[m/s²]` and angular `[rad/s²]`.
+    pub pending: [V3; 2],
 }
 
 /// State of the cloth and of carriers at the start of the next step.
@@ -97,11 +99,22 @@ impl Carriers {
 impl Carrier {
     /// At the end of the next step, if nothing stops it `[m/s]`.
     pub(crate) fn next_velocity(&self, h: f64) -> V3 {
-        self.velocity + h * self.acceleration
+        self.velocity + h * self.accelerations()[0]
+    }
+
+    /// Expected for the next step if nothing stops it, linear `[m/s²]` and angular `[rad/s²]`.
+    pub(crate) fn accelerations(&self) -> [V3; 2] {
+        [self.acceleration + self.pending[0], self.angular_acceleration + self.pending[1]]
+    }
+
+    /// Acceleration at `arm` from the origin, without terms of the spin `[m/s²]`.
+    pub(crate) fn acceleration_at(&self, arm: &V3) -> V3 {
+        let [linear, angular] = self.accelerations();
+        linear + angular.cross(arm)
     }
 
     pub(crate) fn next_pose(&self, h: f64) -> Isometry3<f64> {
-        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + h * self.angular_acceleration));
+        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + h * self.accelerations()[1]));
         let at = self.pose.translation.vector + h * self.next_velocity(h);
         Isometry3::from_parts(at.into(), turn * self.pose.rotation)
     }

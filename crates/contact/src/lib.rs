@@ -63,7 +63,6 @@
 //!
 //! # What is not
 //!
-//! - Friction of cloth that lies between two obstacles is that of its own weight, not yet of the weight above.
 //! - Cloth that crosses other cloth, or what is not convex, at the begin is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
 //!   but need not: a rope through a sheet stays as it is.
@@ -93,6 +92,7 @@ mod near;
 mod obstacle;
 mod parameters;
 mod place;
+mod pressed;
 mod pushes;
 mod regions;
 mod relieve;
@@ -118,6 +118,7 @@ pub use features::Features;
 pub use near::Near;
 pub use obstacle::{Obstacle, Path, Shape};
 pub use parameters::Parameters;
+pub use pressed::{Pressing, PressingSide};
 pub use pushes::{Pushes, Touch};
 pub use report::{Cost, Reaction, Report};
 pub use state::State;

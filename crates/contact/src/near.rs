@@ -1,7 +1,5 @@
 //! What is near, for simulators that resist contact by forces of their own before [`Contacts::resolve`] has the last word.
 
-use std::ops::Range;
-
 use nalgebra::Vector3;
 
 use crate::{
@@ -96,6 +94,7 @@ impl Contacts {
                 self.is_inside(state, pair, obstacle)
                     || self.is_far_side(pair, near, obstacle)
                     || self.is_beside(pair, near, obstacle)
+                    || self.is_borne(state, pair, &near.weights, obstacle)
             };
             if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
                 && !passes()
@@ -113,20 +112,17 @@ impl Contacts {
     /// face is near to a vertex beside it: such pairs push askew, and the face pushes already.
     fn is_nearest(&self, pair: &Pair, near: &Nearest) -> bool {
         let split = pair.kind.split();
-        self.is_nearest_of(pair, near, 0..split) && self.is_nearest_of(pair, near, split..4)
-    }
-
-    /// The same of the surface with such numbers in the pair.
-    fn is_nearest_of(&self, pair: &Pair, near: &Nearest, side: Range<usize>) -> bool {
-        let split = pair.kind.split();
-        let (towards, others) = match side.start {
-            0 => (-near.offset, &pair.vertices[split..]),
-            _ => (near.offset, &pair.vertices[..split]),
+        let nearest = |from: usize, to: usize, towards: V3| {
+            let mut place = [0; 3];
+            let count = (from..to)
+                .filter(|&k| near.weights[k] != 0.0)
+                .enumerate()
+                .map(|(i, k)| place[i] = pair.vertices[k])
+                .count();
+            let others = if from == 0 { &pair.vertices[split..] } else { &pair.vertices[..split] };
+            self.leads_away(&place[..count], &towards, others)
         };
-        let mut place = [0; 3];
-        let count =
-            side.filter(|&k| near.weights[k] != 0.0).enumerate().map(|(i, k)| place[i] = pair.vertices[k]).count();
-        self.leads_away(&place[..count], &towards, others)
+        nearest(0, split, -near.offset) && nearest(split, 4, near.offset)
     }
 
     /// Whether all triangles around an edge or a vertex lead away from a direction, but for where they come to the other feature's
@@ -162,10 +158,14 @@ impl Contacts {
     /// Forces at the end of a step balance tension there. A normal of its start lags by v dt/r around a bar of radius r, and holds
     /// cloth that slides at v back with that part of all that presses it on the bar.
     ///
-    /// Of the displacement only what leads along the surface counts. The contact stays as it is where it leaves its feature of a mesh or
-    /// leans over to a face beside that, where its normal would turn by more than 60 degrees, and where rounding or depth hides it.
+    /// Of the displacement only what leads along the surface counts. The contact stays as it is on what is not round as it is (edges of
+    /// a mesh or box turn a normal all at once), where its normal would turn by more than 60 degrees, and where rounding or depth
+    /// hides it.
     pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
-        let Some(obstacle) = near.obstacle else { return };
+        let is_round = near.obstacle.is_some_and(|obstacle| self.obstacles[obstacle as usize].1.radius > 0.0);
+        if !is_round && self.round(&near.pair, near.obstacle).is_none() {
+            return;
+        }
         let (cloth, meeting) = (self.features.vertices(), self.meeting(near.obstacle));
         let (pair, n) = (near.pair, near.normal);
         if near.weights == LED || near.gap <= -near.thickness || self.is_hidden(&pair, near.gap + near.thickness) {
@@ -181,10 +181,7 @@ impl Contacts {
         let x: [V3; 4] = std::array::from_fn(|k| self.work.x[pair.vertices[k] as usize] + u[k]);
         let there = self.nearest_at(&pair, &x);
         let Some(normal) = there.offset.try_normalize(0.0) else { return };
-        let is_round = self.obstacles[obstacle as usize].1.radius > 0.0 || self.round(&pair, near.obstacle).is_some();
-        let same = (0..4).all(|k| (there.weights[k] == 0.0) == (near.weights[k] == 0.0));
-        let side = if (pair.vertices[0] as usize) < cloth { pair.kind.split()..4 } else { 0..pair.kind.split() };
-        if !(is_round || same && self.is_nearest_of(&pair, &there, side)) || normal.dot(&n) < 0.5 {
+        if normal.dot(&n) < 0.5 {
             return;
         }
         let drift = self.drift(&pair, near.obstacle, &meeting, &there, &normal);

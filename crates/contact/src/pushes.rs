@@ -15,6 +15,7 @@ use nalgebra::Vector3;
 use crate::{
     ContactError, Contacts, State, Step,
     broad::Pair,
+    pressed::Pressing,
     respond::{Contact, sweep},
 };
 
@@ -24,7 +25,46 @@ type V3 = Vector3<f64>;
 #[derive(Debug, Default)]
 pub struct Pushes {
     contacts: Vec<Contact>,
+    pressed: Vec<Pressure>,
+    /// Length of the step, where vertices are pressed `[s]`.
+    dt: f64,
 }
+
+/// Friction of a vertex between two obstacles over a step, linear in its position: impulses -k (y - y_k) across the normal.
+#[derive(Debug)]
+struct Pressure {
+    pressing: Pressing,
+    /// Positions to which it would stick on either side, across the normal `[m]`.
+    targets: [V3; 2],
+    /// k of either side `[kg]`.
+    coefficients: [f64; 2],
+    /// Position without links and contacts `[m]`.
+    free: V3,
+    /// Impulses of both sides times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
+    drags: [V3; 2],
+}
+
+impl Pressure {
+    fn new(pressing: Pressing, begin: &V3, dt: f64) -> Self {
+        let targets = pressing.sides.map(|side| pressing.across(begin) + dt * side.velocity);
+        Self { pressing, targets, coefficients: [0.0; 2], free: *begin, drags: [V3::zeros(); 2] }
+    }
+
+    /// Coefficients at a position: secants of friction.
+    fn secants(&self, place: &V3, dt: f64) -> [f64; 2] {
+        let across = self.pressing.across(place);
+        std::array::from_fn(|k| {
+            let (side, slip) = (&self.pressing.sides[k], (across - self.targets[k]).norm() / dt);
+            side.most * dt / slip.max(side.range).max(CREEP)
+        })
+    }
+}
+
+/// Slip below which friction of pressed vertices falls with it: where it is full at any slip, its secant has no bound `[m/s]`.
+const CREEP: f64 = 1e-4;
+
+/// Change of a secant from which on friction is found anew [-].
+const CHANGED: f64 = 0.05;
 
 /// A contact, and what it gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,17 +90,18 @@ impl Pushes {
     /// Begins anew, with none.
     pub fn clear(&mut self) {
         self.contacts.clear();
+        self.pressed.clear();
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.contacts.is_empty()
+        self.contacts.is_empty() && self.pressed.is_empty()
     }
 
     /// Begins anew with those of `places` that push at the end of a step of `dt` `[s]`, with `begin` where that began `[m]`: what is then
     /// swept are velocities `[m/s]`, with which they come no nearer, and impulses are in N s.
     pub fn keep_closed(&mut self, places: &Self, begin: &[V3], dt: f64) {
-        self.contacts.clear();
+        self.clear();
         let closed = places.contacts.iter().filter(|contact| contact.push > 0.0);
         self.contacts.extend(closed.map(|contact| Contact {
             drift: (contact.drift + contact.place(begin)) / dt,
@@ -78,14 +119,65 @@ impl Pushes {
         sweep(&mut self.contacts, places, inverse_masses)
     }
 
+    /// Whether obstacles press vertices between them.
+    pub fn has_pressed(&self) -> bool {
+        !self.pressed.is_empty()
+    }
+
+    /// Begins a loop over links anew, with friction on pressed vertices linear around the positions `about` `[m]`: the more friction,
+    /// the less do they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links;
+    /// contacts are swept with those of before.
+    pub fn linearise_friction(&mut self, about: &[V3], places: &mut [V3], inverse_masses: &mut [f64]) {
+        for contact in &mut self.contacts {
+            (contact.push, contact.drag) = (0.0, V3::zeros());
+        }
+        for pressure in &mut self.pressed {
+            let k = pressure.pressing.vertex as usize;
+            pressure.coefficients = pressure.secants(&about[k], self.dt);
+            let [first, second] = pressure.coefficients;
+            let (mass, place) = (inverse_masses[k].recip(), &mut places[k]);
+            let all = mass + first + second;
+            let [one, other] = pressure.targets.map(|target| target - pressure.pressing.across(place));
+            *place += (first * one + second * other) / all;
+            inverse_masses[k] = all.recip();
+        }
+        self.pressed.iter_mut().for_each(|pressure| pressure.free = places[pressure.pressing.vertex as usize]);
+    }
+
+    /// Friction of pressed vertices at the positions that a loop came to `[m]`, where contacts were swept with `inverse_masses` `[1/kg]`.
+    /// Whether it is so far from Coulomb's that it has to be linear around these.
+    pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> bool {
+        let mut is_off = false;
+        for pressure in &mut self.pressed {
+            let k = pressure.pressing.vertex as usize;
+            let secants = pressure.secants(&places[k], self.dt);
+            let coefficients = pressure.coefficients;
+            is_off |= secants.iter().zip(&coefficients).any(|(now, used)| (now - used).abs() > CHANGED * now);
+            let across = pressure.pressing.across(&places[k]);
+            // Links also move the vertex along the normal as if friction were its mass: obstacles bear that.
+            let contacts = self.contacts.iter().flat_map(|contact| {
+                let parts = contact.pair.parts(contact.weights, places.len()).filter(|(v, _)| *v == k);
+                parts.map(|(_, c)| c * (contact.push * contact.n + contact.drag))
+            });
+            let by_links = places[k] - pressure.free - inverse_masses[k] * contacts.sum::<V3>();
+            let along = pressure.pressing.normal.dot(&by_links) * pressure.pressing.normal;
+            pressure.drags = std::array::from_fn(|k| coefficients[k] * (pressure.targets[k] - across - along));
+        }
+        is_off
+    }
+
     /// All, with impulses times the step `[kg m]`, or `[N s]` after [`Pushes::keep_closed`].
     pub fn touches(&self) -> impl Iterator<Item = Touch> + '_ {
-        self.contacts.iter().map(|contact| Touch {
+        let contacts = self.contacts.iter().map(|contact| Touch {
             pair: contact.pair,
             obstacle: contact.obstacle,
             weights: contact.weights,
             impulse: contact.push * contact.n + contact.drag,
-        })
+        });
+        let pressed = self.pressed.iter().flat_map(|pressure| {
+            pressure.pressing.sides.iter().zip(pressure.drags).map(|(side, impulse)| side.touch(impulse))
+        });
+        contacts.chain(pressed)
     }
 }
 
@@ -104,8 +196,14 @@ impl Contacts {
         let state = self.look_around(state, step, end)?;
         self.ask_for(1.0, step.dt);
         self.collect_near(&state, step.dt);
-        pushes.contacts.clear();
+        pushes.clear();
         self.move_to(pushes, step.begin);
+        pushes.dt = step.dt;
+        let is_free = |pressing: &Pressing| step.inverse_masses[pressing.vertex as usize] > 0.0;
+        let pressed = self.pressings(&state, step.dt).filter(is_free);
+        pushes
+            .pressed
+            .extend(pressed.map(|pressing| Pressure::new(pressing, &step.begin[pressing.vertex as usize], step.dt)));
         Ok(())
     }
 

@@ -30,6 +30,7 @@ impl Contacts {
                 self.is_inside(state, pair, obstacle)
                     || self.is_far_side(pair, near, obstacle)
                     || self.is_beside(pair, near, obstacle)
+                    || self.is_borne(state, pair, &near.weights, obstacle)
             };
             if near_enough && !passes() && !self.is_tangled(pair) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
@@ -118,7 +119,8 @@ impl Contacts {
         }
         // The surface's own way along n, and all that turns across it.
         if let (Some(_), Some([begin, end])) = (self.round(pair, Some(obstacle)), &self.work.poses[obstacle as usize]) {
-            let place = self.core_point(pair, near, Some(obstacle)) - sign * meeting.radius * n;
+            let x = pair.vertices.map(|v| self.work.x[v as usize]);
+            let place = self.core_point(pair, near, &x, Some(obstacle)) - sign * meeting.radius * n;
             let way = carried(begin, end, &place) - place;
             return sign * (way - n.dot(&way) * n) + sign * self.surface_way(obstacle, &place, n) * n;
         }

@@ -427,6 +427,18 @@ impl Contacts {
         round.nearest(x, &ends)
     }
 
+    /// Nearest points of a pair at the end of the interval.
+    pub(crate) fn nearest_then(&self, pair: &Pair) -> Nearest {
+        let x = pair.vertices.map(|v| self.work.x[v as usize] + self.work.u[v as usize]);
+        let obstacle = self.obstacle(pair);
+        let Some(round) = self.round(pair, obstacle) else { return nearest(pair.kind, &x) };
+        let ends = round.feature.ends(&x).unwrap_or_else(|| {
+            let [from, way] = [&self.work.x, &self.work.u].map(|of| self.ends(of, obstacle.unwrap_or_default()));
+            [from[0] + way[0], from[1] + way[1]]
+        });
+        round.nearest(&x, &ends)
+    }
+
     /// First impact of a pair in the interval, as [`crate::impact`].
     pub(crate) fn impact_of(&self, pair: &Pair, begin: Nearest, separation: f64, slack: f64) -> Option<Impact> {
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
@@ -481,10 +493,10 @@ impl Contacts {
         }
     }
 
-    /// Point of the core that a contact is with, at the start of the interval: the contact's radius below the surface.
-    pub(crate) fn core_point(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> V3 {
+    /// Point of the core that a contact is with, with the vertices at `x`: the contact's radius below the surface.
+    pub(crate) fn core_point(&self, pair: &Pair, near: &Nearest, x: &[V3; 4], obstacle: Option<u32>) -> V3 {
         let cloth = self.features.vertices();
-        let x = |k: usize| self.work.x[pair.vertices[k] as usize];
+        let x = |k: usize| x[k];
         let is_cloth = |k: &usize| (pair.vertices[*k] as usize) < cloth;
         let sign: f64 = (0..4).filter(|k| !is_cloth(k)).map(|k| near.weights[k]).sum::<f64>().signum();
         match self.round(pair, obstacle) {

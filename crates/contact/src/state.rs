@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ContactError, Contacts, regions::Region};
+use crate::{ContactError, Contacts, pressed::Pressed, regions::Region};
 
 /// What a step depends on besides its arguments.
 ///
@@ -19,6 +19,10 @@ pub struct State {
     pub(crate) through: Vec<[u32; 2]>,
     /// Obstacles that were not there in the last step, in order.
     pub(crate) absent: Vec<u32>,
+    /// Vertex and obstacle, in order, where another obstacle behind the vertex stops this one: the vertex does not.
+    pub(crate) borne: Vec<[u32; 2]>,
+    /// Vertices between obstacles that press against each other in the next step.
+    pub(crate) pressed: Vec<Pressed>,
     /// Whether it is known that nothing crosses.
     pub(crate) apart: bool,
 }
@@ -39,6 +43,12 @@ impl State {
         self.apart
     }
 
+    /// Forgets loads by which obstacles press cloth between them, where [`Contacts::stops`] is not asked.
+    pub fn forget_loads(&mut self) {
+        self.borne.clear();
+        self.pressed.clear();
+    }
+
     pub(crate) fn holds(&self, vertex: u32, obstacle: u32) -> bool {
         self.inside.binary_search(&[vertex, obstacle]).is_ok()
     }
@@ -46,9 +56,14 @@ impl State {
     /// One that was read from somewhere need not be of this surface.
     pub(crate) fn check(&self, contacts: &Contacts) -> Result<(), ContactError> {
         let (vertices, obstacles) = (contacts.features.vertices(), contacts.obstacles.len());
-        let in_order = self.inside.is_sorted() && self.absent.is_sorted();
+        let in_order = self.inside.is_sorted() && self.borne.is_sorted() && self.absent.is_sorted();
         let known = self.inside.iter().all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
         let known = known && self.regions.iter().all(|region| region.is_of(contacts));
+        let of_pressed = |pressed: &Pressed| {
+            let obstacles = pressed.sides.iter().all(|side| (side.obstacle as usize) < obstacles);
+            (pressed.vertex as usize) < vertices && obstacles
+        };
+        let known = known && self.pressed.iter().all(of_pressed);
         let good = in_order && known && self.absent.iter().all(|&o| (o as usize) < obstacles);
         if good { Ok(()) } else { Err(ContactError::State { vertices, obstacles }) }
     }

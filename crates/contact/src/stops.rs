@@ -26,6 +26,7 @@ use crate::{
     contacts::{AHEAD, PARTING},
     distance::Nearest,
     features::Leaf,
+    pressed::Load,
     respond::makes_way,
 };
 
@@ -103,17 +104,28 @@ impl Changes {
 }
 
 impl Contacts {
-    /// Impulses that stop obstacles in the next step where kinematic cloth has no room for them. It takes over the memory of the
-    /// last step, so read what that gave before.
+    /// Impulses that stop obstacles in the next step where kinematic cloth, or what cloth lies on, has no room for them. The state
+    /// takes the loads with which obstacles press cloth between them, for its friction in the next step. It takes over the memory
+    /// of the last step, so read what that gave before.
     ///
     /// # Errors
-    /// As [`Contacts::resolve`], but for what touches.
-    pub fn stops(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
+    /// As [`Contacts::resolve`], but for what touches. The state is then without loads.
+    pub fn stops(&mut self, state: &mut State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
+        state.forget_loads();
         let contacts = self.find_anchored(state, ahead)?;
+        let of_pair = |contact: &Anchored| {
+            let backed = contact.pair.vertices.into_iter().zip(contact.backed).filter(|(_, backing)| backing.is_some());
+            backed.map(|(vertex, _)| [vertex, contact.obstacle]).collect::<Vec<_>>()
+        };
+        state.borne.extend(contacts.iter().flat_map(of_pair));
+        state.borne.sort_unstable();
+        state.borne.dedup();
         if contacts.is_empty() {
             return Ok(Stops::default());
         }
-        Ok(self.solve_anchored(contacts, ahead))
+        let (stops, loads) = self.solve_anchored(contacts, ahead);
+        state.pressed = self.pressed(loads, ahead);
+        Ok(stops)
     }
 
     fn find_anchored(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Vec<Anchored>, ContactError> {
@@ -206,17 +218,26 @@ impl Contacts {
         let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
-        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let mut x = pair.vertices.map(|v| work.x[v as usize]);
         let begin = self.nearest_of(pair);
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
-        let gap = begin.distance() - meeting.radius;
-        let near = if gap < (1.0 + AHEAD) * meeting.thickness {
-            begin
-        } else {
-            let kept = meeting.radius + meeting.thickness;
-            self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
+        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
+        let is_near = begin.distance() < reach;
+        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
+        let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
+        let then = (!is_near && may_be_backed).then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
+        let near = match then {
+            _ if is_near => begin,
+            Some(then) => {
+                x = pair.vertices.map(|v| work.x[v as usize] + work.u[v as usize]);
+                then
+            }
+            None => {
+                let kept = meeting.radius + meeting.thickness;
+                self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
+            }
         };
         if self.is_beside(pair, &near, Some(obstacle)) {
             return None;
@@ -229,6 +250,10 @@ impl Contacts {
         let is_free = |v: u32| of_cloth(v) && ahead.inverse_masses[v as usize] > 0.0;
         let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
         let backed = pair.vertices.map(backing);
+        // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
+        let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
+        let straight = n;
+        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { n };
         let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
             v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
             _ => 0.0,
@@ -248,7 +273,7 @@ impl Contacts {
             arm: V3::zeros(),
             free: V3::zeros(),
             target: 0.0,
-            // Friction of cloth that can slide is the cloth's own.
+            // Friction of cloth that can slide is found in its own step (`pressed.rs`).
             friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
             mobility: M3::zeros(),
             of_supports: M3::zeros(),
@@ -263,7 +288,7 @@ impl Contacts {
             match backed[k].map(|backing| (backing, &ahead.carriers[backing.obstacle as usize])) {
                 Some((Backing { arm, .. }, Carriers::Frame(frame))) => {
                     contact.free += c * (frame.velocity + frame.spin.cross(&arm));
-                    drift += c * (frame.acceleration + frame.angular_acceleration.cross(&arm));
+                    drift += c * frame.acceleration_at(&arm);
                     contact.mobility += c * c * frame.mobility.at(&arm);
                 }
                 _ => {
@@ -276,17 +301,19 @@ impl Contacts {
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let core = self.core_point(pair, &near, Some(obstacle));
-                contact.arm = core - contact.sign * meeting.radius * n - frame.pose.translation.vector;
+                let core = self.core_point(pair, &near, &x, Some(obstacle));
+                let origin =
+                    if then.is_some() { frame.next_pose(h).translation.vector } else { frame.pose.translation.vector };
+                contact.arm = core - contact.sign * meeting.radius * straight - origin;
                 contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
-                drift += contact.sign * (frame.acceleration + frame.angular_acceleration.cross(&contact.arm));
+                drift += contact.sign * frame.acceleration_at(&contact.arm);
                 contact.mobility += frame.mobility.at(&contact.arm);
             }
             Carriers::Points(points) => {
                 for (&v, &c) in pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth) {
                     let point = &points[(v - work.first[obstacle as usize]) as usize];
                     contact.free += c * point.velocity;
-                    drift += c * point.acceleration;
+                    drift += c * point.accelerations()[0];
                     contact.mobility += c * c * point.mobility.linear;
                 }
             }
@@ -296,7 +323,10 @@ impl Contacts {
         }
 
         let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
-        let room = self.apart(pair, &near, &x, &n, &meeting) + below - meeting.thickness;
+        let mut room = n.dot(&straight) * self.apart(pair, &near, &x, &straight, &meeting) + below - meeting.thickness;
+        if then.is_some() {
+            room -= h * n.dot(&(contact.free + h * drift));
+        }
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,
@@ -341,7 +371,7 @@ impl Contacts {
         of_obstacle.map(|(_, c)| c).sum::<f64>().signum()
     }
 
-    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> Stops {
+    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> (Stops, Vec<Load>) {
         let cloth = self.features.vertices();
         let mut changes = Changes {
             frames: vec![[V3::zeros(); 2]; self.obstacles.len()],
@@ -374,8 +404,9 @@ impl Contacts {
                 break;
             }
         }
-        let mut stops = Stops::default();
-        for contact in contacts.iter().filter(|contact| contact.push > 0.0) {
+        let (mut stops, mut loads) = (Stops::default(), vec![]);
+        let acts = |contact: &&Anchored| contact.push > 0.0 || contact.backed.iter().any(Option::is_some);
+        for contact in contacts.iter().filter(acts) {
             let whole = contact.push * contact.n + contact.drag;
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
@@ -393,6 +424,8 @@ impl Contacts {
                     stops.supports.push(Supported { vertex, place, force, impact });
                     continue;
                 };
+                let obstacles = [contact.obstacle, obstacle];
+                loads.push(Load { vertex, obstacles, normal: contact.n, force: c.abs() * contact.push / ahead.dt });
                 let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
                 let arm = place - frame.pose.translation.vector;
                 for (linear, out) in [(force, &mut stops.forces), (impact, &mut stops.impacts)] {
@@ -400,7 +433,7 @@ impl Contacts {
                 }
             }
         }
-        stops
+        (stops, loads)
     }
 
     /// Relative velocity of a contact that impulses have changed.

@@ -142,7 +142,8 @@ fn holds_of(all: &Contacts, pair: &Pair, mut tell: impl FnMut(Hold)) {
     let work = &all.work;
     let obstacle = all.obstacle(pair);
     if let Some((number, [begin, end])) = obstacle.and_then(|k| Some((k, work.poses[k as usize].as_ref()?))) {
-        let place = all.core_point(pair, &all.nearest_of(pair), obstacle);
+        let x = pair.vertices.map(|v| work.x[v as usize]);
+        let place = all.core_point(pair, &all.nearest_of(pair), &x, obstacle);
         tell(Hold { carrier: Carrier::Frame(number), place, way: carried(begin, end, &place) - place });
     }
     for v in pair.vertices.into_iter().filter(|&v| !all.is_free(v)) {

@@ -105,6 +105,6 @@ impl IbdsCloth {
         let State { contact, positions, velocities, external, .. } = next;
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
     }
 }

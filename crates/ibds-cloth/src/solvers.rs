@@ -139,12 +139,14 @@ impl System<'_> {
 pub(crate) struct Meeting<'a> {
     pub pushes: &'a mut Pushes,
     pub enough: f64,
+    /// Inverse masses for contacts: those of links count friction of pressed particles `[1/kg]`.
+    pub inverse_masses: &'a [f64],
 }
 
 impl Meeting<'_> {
     /// All contacts once. By how much that moved something at most.
     pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
-        self.pushes.sweep(system.y, system.fixed.w)
+        self.pushes.sweep(system.y, self.inverse_masses)
     }
 }
 

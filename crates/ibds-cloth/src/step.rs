@@ -21,6 +21,9 @@ type V3 = Vector3<f64>;
 /// Rounds of the loop of places, in which contacts are added with what is in the way then.
 const ROUNDS: u32 = 4;
 
+/// Most times that friction of pressed particles is found anew in a loop of places.
+const FRICTIONS: u32 = 6;
+
 /// Parts for which Newton's method goes on before sweeps are tried again: where these fail they cost as much as it does, a twentieth.
 const GOES_ON: u32 = 20;
 
@@ -40,6 +43,8 @@ pub(crate) struct Work {
     pub loads: Vec<V3>,
     /// 0 for what is held `[1/kg]`.
     pub inverse_masses: Vec<f64>,
+    /// The same for links in the loop of places, in which friction makes pressed particles heavier `[1/kg]`.
+    pub weighed: Vec<f64>,
     /// What is held, and how fast that went at the begin of a part `[m/s]`.
     pub held: Vec<Held>,
     pub before: Vec<V3>,
@@ -267,23 +272,34 @@ impl IbdsCloth {
         links.choose_struts(&self.net, &next.positions, places);
         allowed.clear();
         pulls.clear();
+        self.begin_with_friction(None);
+        let Work { links, .. } = &mut self.work;
         let softening = links.softening(h);
         let (solver, &Parameters { max_impulse, thickness, .. }) = (self.chosen(), &self.parameters);
         let largest = max_impulse.map_or(f64::INFINITY, |most| most * h);
         let limit = self.limit();
         self.begin_with_pulls(h);
-        let mut round = 1;
+        let (mut round, mut frictions) = (1, 1);
         loop {
             self.prepare_links();
-            let Work { solvers, links, places, inverse_masses, taken, allowed, pulls, pushes, .. } = &mut self.work;
+            let Work { solvers, links, places, inverse_masses, weighed, taken, allowed, pulls, pushes, .. } =
+                &mut self.work;
             let lengths = links.lengths();
             let leave = if self.parameters.warm_start && round == 1 { 0.0 } else { 1.0 };
-            let w = inverse_masses;
+            let w = weighed;
             let fixed = Fixed { w, links, allowed, softening, largest, leave };
             let mut system = System { y: places, taken, pulls, fixed };
-            let meeting = Meeting { pushes, enough: CLOSE * thickness };
+            let meeting = Meeting { pushes, enough: CLOSE * thickness, inverse_masses };
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
+            let Work { pushes, places, inverse_masses, .. } = &mut self.work;
+            if pushes.find_friction(places, inverse_masses) && frictions < FRICTIONS && !limit.is_late() {
+                let about = places.clone();
+                self.begin_with_friction(Some(&about));
+                self.begin_with_pulls(h);
+                frictions += 1;
+                continue;
+            }
             let struts = self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
             if round == ROUNDS || limit.is_late() {
                 // Struts that were added last have not been solved, but count.
@@ -295,6 +311,20 @@ impl IbdsCloth {
                 return Ok(ended.worst);
             }
             round += 1;
+        }
+    }
+
+    /// Begins the loop of places with friction on pressed particles that is linear around such positions `[m]`, at first those without.
+    fn begin_with_friction(&mut self, about: Option<&[V3]>) {
+        let Work { pushes, predicted, places, inverse_masses, weighed, taken, pulls, .. } = &mut self.work;
+        weighed.clone_from(inverse_masses);
+        if about.is_some() {
+            places.clone_from(predicted);
+            pulls.fill(0.0);
+            taken.fill(V3::zeros());
+        }
+        if pushes.has_pressed() {
+            pushes.linearise_friction(about.unwrap_or(predicted), places, weighed);
         }
     }
 
@@ -326,8 +356,8 @@ impl IbdsCloth {
             return;
         }
         self.prepare_links();
-        let Work { links, next, places, inverse_masses, taken, allowed, pulls, .. } = &mut self.work;
-        let (w, softening, largest, leave) = (inverse_masses, 0.0, f64::INFINITY, 1.0);
+        let Work { links, next, places, weighed, taken, allowed, pulls, .. } = &mut self.work;
+        let (w, softening, largest, leave) = (weighed, 0.0, f64::INFINITY, 1.0);
         let lengths = links.lengths();
         let fixed = Fixed { w, links, allowed, softening, largest, leave };
         let mut system = System { y: places, taken, pulls, fixed };
@@ -421,7 +451,7 @@ impl IbdsCloth {
         let fixed = Fixed { w, links, allowed, softening, largest, leave };
         let mut system = System { y, taken, pulls, fixed };
         rates.keep_closed(pushes, begin, h);
-        let (rate, meeting) = (Rates { directions }, Meeting { pushes: rates, enough: tolerance });
+        let (rate, meeting) = (Rates { directions }, Meeting { pushes: rates, enough: tolerance, inverse_masses: w });
         let ended = solvers.correct(&mut system, &rate, meeting, solver, (limit, is_last));
         if is_last {
             let worst = ended.worst.max(system.worst(&rate, |link| !system.can_move(link)));

@@ -26,7 +26,7 @@
 //! What is left of a violation [`partita_contact`] mends.
 
 use nalgebra::{Matrix3, Vector3};
-use partita_contact::{Contacts, Near};
+use partita_contact::{Contacts, Near, Pressing, PressingSide, Touch};
 
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
@@ -69,6 +69,8 @@ pub(crate) struct Link {
     push: f64,
     normal: f64,
     tangential: f64,
+    /// Normal force by obstacles that press the cloth between them, for friction alone `[N]`.
+    load: f64,
     /// Where it goes across: what friction does along that way, where the tangential stiffness acts across it alone.
     slip: Option<Slip>,
     /// What it does to the first feature where the last solve began, and where that ended `[N]`.
@@ -113,6 +115,7 @@ impl Link {
             stick: most,
             pushed: 0.0,
             is_known: false,
+            load: 0.0,
             push: 0.0,
             normal: 0.0,
             tangential: 0.0,
@@ -132,6 +135,43 @@ impl Link {
         link
     }
 
+    /// Friction of a vertex that obstacles press between them, on one side, over `dt` `[s]`: it has no normal force of its own.
+    /// `stiffness` is the most `[N/m]`.
+    pub fn pressed(pressing: &Pressing, side: &PressingSide, stiffness: f64, v: &[V3], dt: f64) -> Self {
+        let Touch { pair, obstacle, weights, .. } = side.touch(V3::zeros());
+        let near = Near {
+            pair,
+            obstacle,
+            weights,
+            normal: pressing.normal,
+            gap: f64::INFINITY,
+            thickness: 0.0,
+            drift: -dt * side.velocity,
+            friction: 1.0,
+            way_made: 1.0,
+        };
+        let by_range = if side.range > 0.0 { side.most / (side.range * dt) } else { f64::INFINITY };
+        let mut link = Self {
+            near,
+            start: near,
+            gap: f64::INFINITY,
+            stiffness: 0.0,
+            stick: stiffness.min(by_range),
+            pushed: side.most,
+            is_known: false,
+            load: side.most,
+            push: 0.0,
+            normal: 0.0,
+            tangential: 0.0,
+            slip: None,
+            begun: V3::zeros(),
+            force: V3::zeros(),
+        };
+        let way = near.drift + link.sum(|k| dt * v[k], v.len());
+        link.close(&way, dt, false);
+        link
+    }
+
     /// The parts of it that are cloth, among so many vertices: places, vertices, weights.
     pub fn parts(&self, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
         self.near.pair.parts(self.near.weights, vertices)
@@ -142,7 +182,7 @@ impl Link {
     }
 
     pub fn is_closed(&self) -> bool {
-        self.normal > 0.0
+        self.normal > 0.0 || self.tangential > 0.0
     }
 
     /// A way, along the normal and across it.
@@ -186,7 +226,7 @@ impl Link {
     pub fn energy_at(&self, way: &V3, dt: f64) -> f64 {
         let (along, across) = self.split(way);
         let (k, deep, width) = (self.stiffness, self.deep_at(along), AHEAD * self.near.thickness);
-        if deep == 0.0 {
+        if deep == 0.0 && self.load == 0.0 {
             return 0.0;
         }
         let pushing = if deep < width {
@@ -207,7 +247,7 @@ impl Link {
     pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
         let (along, across) = self.split(way);
         let [push, _] = self.push_at(along);
-        if push == 0.0 {
+        if push == 0.0 && self.load == 0.0 {
             return V3::zeros();
         }
         push * self.near.normal - self.friction(across.norm(), dt)[0] * across
@@ -232,6 +272,9 @@ impl Link {
     /// Takes the normal, gap and weights of where its features come to by displacements `way` at `part` of the step
     /// ([`Contacts::turn`]).
     pub fn turn(&mut self, contacts: &Contacts, way: impl Fn(usize) -> V3, part: f64) {
+        if self.load > 0.0 {
+            return;
+        }
         self.near = self.start;
         contacts.turn(&mut self.near, way, part);
         self.gap = self.near.gap - AHEAD * self.near.thickness;
@@ -246,7 +289,7 @@ impl Link {
     /// exact solution only, if that of the last step is known: in others the normal force errs by as much as itself.
     pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool, is_exact: bool) {
         (self.push, self.normal, self.tangential, self.slip) = (0.0, 0.0, 0.0, None);
-        let [push, _] = self.push_at(self.split(way).0);
+        let push = self.push_at(self.split(way).0)[0] + self.load;
         if is_exact || !self.is_known {
             self.pushed = push;
         }

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use partita_cloth::{Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact};
-use partita_contact::{Contacts, Near, Touch};
+use partita_contact::{Contacts, Near, PressingSide, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -273,6 +273,12 @@ impl ImplicitCloth {
                 dt,
             )
         }));
+        links.extend(contacts.pressings(&next.contact, dt).flat_map(|pressing| {
+            let stiffness = CONTACT[1] * sheet.resistance(pressing.vertex as usize, fabric, dt.max(BRISK));
+            let is_rough = |side: &PressingSide| side.most > 0.0;
+            let of = |side: PressingSide| Link::pressed(&pressing, &side, stiffness, &next.velocities, dt);
+            pressing.sides.into_iter().filter(is_rough).map(of).collect::<Vec<_>>()
+        }));
         Ok(())
     }
 
@@ -410,7 +416,7 @@ impl ImplicitCloth {
         impacts.clear();
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, &cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
     }
 
     fn check_finite(&self) -> Result<(), SimulatorError> {

@@ -33,6 +33,7 @@ fn body(at: V3, velocity: V3) -> Carrier {
         },
         acceleration: V3::zeros(),
         angular_acceleration: V3::zeros(),
+        pending: [V3::zeros(); 2],
     }
 }
 
@@ -45,7 +46,7 @@ fn stops(contacts: &mut Contacts, carrier: Carrier, inverse_masses: &[f64; 3]) -
         supports: &[],
         carriers: &[Carriers::Frame(Box::new(carrier))],
     };
-    contacts.stops(&State::default(), &ahead).unwrap()
+    contacts.stops(&mut State::default(), &ahead).unwrap()
 }
 
 /// All impulses on the obstacle, of forces and at once.
