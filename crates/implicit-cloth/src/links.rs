@@ -63,7 +63,7 @@ pub(crate) struct Link {
     stick: f64,
     /// By how hard it is pushed its friction goes `[N]`: as it was found last, without end for what sticks at the begin.
     pushed: f64,
-    /// Whether `pushed` starts from the last step.
+    /// Whether the normal turns and `pushed` starts from the last step.
     is_known: bool,
     /// How hard it would push after no way, and slopes along the normal, 0 where it is open, and across it `[N]`, `[N/m]`.
     push: f64,
@@ -127,7 +127,7 @@ impl Link {
         let (along, across) = link.split(&way);
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
             let slow = across.norm() <= SLOW * CREEP * dt;
-            link.is_known = pushed.is_some();
+            link.is_known = pushed.is_some() && link.is_turned();
             link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
             // What is closed stays so, as a guess: rest, not the way that it goes.
             link.close(&if gap < 0.0 { across } else { way }, dt, false);
@@ -278,6 +278,11 @@ impl Link {
         self.near = self.start;
         contacts.turn(&mut self.near, way, part);
         self.gap = self.near.gap - AHEAD * self.near.thickness;
+    }
+
+    /// Whether the normal, and with it the force, is that of where the contact comes to.
+    pub fn is_turned(&self) -> bool {
+        self.near.normal != self.start.normal
     }
 
     /// Sine of the angle between the normals at the start of the step and where the contact comes to; 0 if it is open [-].

@@ -347,7 +347,8 @@ impl ImplicitCloth {
             gained -= memory.acted[k].dot(&(memory.x[k] - x[k])) / dt;
         }
         for link in links.iter() {
-            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &memory.x[k], dt * c * link.force));
+            let at = if link.is_turned() { &memory.x } else { x };
+            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &at[k], dt * c * link.force));
         }
         let to = Moment { x: &memory.x, v: &memory.v };
         islands.solve(masses, Moment { x, v: &next.velocities }, to);
@@ -363,14 +364,15 @@ impl ImplicitCloth {
         next.normal_forces.sort_unstable_by_key(|(pair, _)| *pair);
     }
 
-    /// What contacts gave, to obstacles, where both are at the end of the part: there the normals are ([`Contacts::turn`]), and where
-    /// cloth slides without friction around a bar it does not turn it.
+    /// Adds impulses of contacts to the reactions of obstacles, where their normals are: turned ones at the end of the part
+    /// ([`Contacts::turn`]), so that cloth that slides around a bar without friction does not turn it.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { memory, contacts, obstacles, links, reactions, .. } = &mut self.work;
+        let Work { memory, next, contacts, obstacles, links, reactions, .. } = &mut self.work;
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Near { pair, obstacle, weights, .. } = link.near;
             let touch = Touch { pair, obstacle, weights, impulse: dt * link.force };
-            obstacles.book(&touch, (&memory.x, |motion| &motion.end), motions, contacts, reactions);
+            let positions = if link.is_turned() { &memory.x } else { &next.positions };
+            obstacles.book(&touch, (positions, link.is_turned()), motions, contacts, reactions);
         }
     }
 
