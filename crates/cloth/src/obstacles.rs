@@ -94,11 +94,12 @@ impl Obstacles {
         self.points.iter().zip(self.guides.iter().zip(&self.frames)).map(of).collect()
     }
 
-    /// What a contact, with an impulse `[N s]`, gave to the obstacle that it is with, of cloth that began at these places `[m]`.
+    /// Adds the impulse `[N s]` of a contact to the reactions of its obstacle, with cloth at such positions `[m]`, at the start or the end of
+    /// the motion.
     pub fn book(
         &self,
         touch: &Touch,
-        positions: &[V3],
+        (positions, is_at_end): (&[V3], bool),
         motions: &[Option<Motion>],
         contacts: &Contacts,
         reactions: &mut Vec<Reaction>,
@@ -106,7 +107,8 @@ impl Obstacles {
         let Some(guide) = touch.obstacle.map(|obstacle| self.guide(obstacle)) else { return };
         let Some(Some(motion)) = motions.get(guide) else { return };
         let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
-        if let [frame] = &motion.begin[..] {
+        let states = if is_at_end { &motion.end } else { &motion.begin };
+        if let [frame] = &states[..] {
             let parts = || touch.pair.parts(touch.weights, positions.len());
             let whole: f64 = parts().map(|(_, c)| c).sum();
             let place = parts().map(|(v, c)| c * positions[v]).sum::<V3>() / whole;

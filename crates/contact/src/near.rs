@@ -6,6 +6,7 @@ use crate::{
     ContactError, Contacts, Nearest, Report, State, Step,
     broad::Pair,
     contacts::AHEAD,
+    regions::LED,
     repel::asked,
     respond::{Contact, makes_way},
 };
@@ -148,6 +149,46 @@ impl Contacts {
             }
             _ => true,
         }
+    }
+
+    /// Linearises the gap to an obstacle at the end of a displacement instead of its start: there are the normal, the weights and,
+    /// to first order, the gap then. `way` is the displacement of each cloth vertex at `part` of the step `[m]`. Call it after
+    /// [`Contacts::find_near`] of the same step, with a contact from there.
+    ///
+    /// Forces at the end of a step balance tension there. A normal of its start lags by v dt/r around a bar of radius r, and holds
+    /// cloth that slides at v back with that part of all that presses it on the bar.
+    ///
+    /// Of the displacement only what leads along the surface counts. The contact stays as it is on what is not round as it is (edges of
+    /// a mesh or box turn a normal all at once), where its normal would turn by more than 60 degrees, and where rounding or depth
+    /// hides it.
+    pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
+        let is_round = near.obstacle.is_some_and(|obstacle| self.obstacles[obstacle as usize].1.radius > 0.0);
+        if !is_round && self.round(&near.pair, near.obstacle).is_none() {
+            return;
+        }
+        let (cloth, meeting) = (self.features.vertices(), self.meeting(near.obstacle));
+        let (pair, n) = (near.pair, near.normal);
+        if near.weights == LED || near.gap <= -near.thickness || self.is_hidden(&pair, near.gap + near.thickness) {
+            return;
+        }
+        let mut u =
+            pair.vertices.map(|v| if (v as usize) < cloth { way(v as usize) } else { part * self.work.u[v as usize] });
+        let along: f64 = (0..4).map(|k| near.weights[k] * u[k].dot(&n)).sum();
+        for (k, u) in u.iter_mut().enumerate().filter(|(k, _)| (pair.vertices[*k] as usize) < cloth) {
+            let sign = if k < pair.kind.split() { 1.0 } else { -1.0 };
+            *u -= sign * along * n;
+        }
+        let x: [V3; 4] = std::array::from_fn(|k| self.work.x[pair.vertices[k] as usize] + u[k]);
+        let there = self.nearest_at(&pair, &x);
+        let Some(normal) = there.offset.try_normalize(0.0) else { return };
+        if normal.dot(&n) < 0.5 {
+            return;
+        }
+        let drift = self.drift(&pair, near.obstacle, &meeting, &there, &normal);
+        let gap = -asked(&meeting, self.apart(&pair, &there, &x, &normal, &meeting), 1.0);
+        let way: V3 = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
+        near.gap = gap - normal.dot(&(way + part * drift));
+        (near.weights, near.normal, near.drift) = (there.weights, normal, drift);
     }
 
     fn gap(&self, contact: &Contact) -> f64 {

@@ -65,7 +65,7 @@ impl IbdsCloth {
                         given[k] += c * touch.impulse;
                     }
                 }
-                obstacles.book(&touch, places, motions, contacts, reactions);
+                obstacles.book(&touch, (places, false), motions, contacts, reactions);
             }
         }
     }

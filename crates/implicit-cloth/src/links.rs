@@ -26,7 +26,7 @@
 //! What is left of a violation [`partita_contact`] mends.
 
 use nalgebra::{Matrix3, Vector3};
-use partita_contact::{Near, Pressing, PressingSide, Touch};
+use partita_contact::{Contacts, Near, Pressing, PressingSide, Touch};
 
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
@@ -54,6 +54,8 @@ const OPPOSITE: f64 = -0.3;
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub near: Near,
+    /// The same with the normal, gap and weights of the start of the step.
+    start: Near,
     /// How far apart they are beyond where they begin to push `[m]`.
     gap: f64,
     /// k, and what friction is no stiffer than `[N/m]`.
@@ -61,6 +63,8 @@ pub(crate) struct Link {
     stick: f64,
     /// By how hard it is pushed its friction goes `[N]`: as it was found last, without end for what sticks at the begin.
     pushed: f64,
+    /// Whether the normal turns and `pushed` starts from the last step.
+    is_known: bool,
     /// How hard it would push after no way, and slopes along the normal, 0 where it is open, and across it `[N]`, `[N/m]`.
     push: f64,
     normal: f64,
@@ -82,7 +86,7 @@ impl Link {
     /// energy of its approach and the work of lifting it by the thickness, with `mass` `[kg]` in a field of `gravity` `[m/s²]`. So cloth
     /// that starts within an obstacle is led out by [`partita_contact`] and not thrown.
     pub fn new(
-        near: &Near,
+        [start, near]: [&Near; 2],
         stiffness: [f64; 2],
         [mass, gravity]: [f64; 2],
         pushed: Option<f64>,
@@ -105,10 +109,12 @@ impl Link {
         };
         let mut link = Self {
             near: *near,
+            start: *start,
             gap,
             stiffness: stiffness.min(deepest),
             stick: most,
             pushed: 0.0,
+            is_known: false,
             load: 0.0,
             push: 0.0,
             normal: 0.0,
@@ -121,6 +127,7 @@ impl Link {
         let (along, across) = link.split(&way);
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
             let slow = across.norm() <= SLOW * CREEP * dt;
+            link.is_known = pushed.is_some() && link.is_turned();
             link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
             // What is closed stays so, as a guess: rest, not the way that it goes.
             link.close(&if gap < 0.0 { across } else { way }, dt, false);
@@ -146,10 +153,12 @@ impl Link {
         let by_range = if side.range > 0.0 { side.most / (side.range * dt) } else { f64::INFINITY };
         let mut link = Self {
             near,
+            start: near,
             gap: f64::INFINITY,
             stiffness: 0.0,
             stick: stiffness.min(by_range),
             pushed: side.most,
+            is_known: false,
             load: side.most,
             push: 0.0,
             normal: 0.0,
@@ -260,11 +269,36 @@ impl Link {
         if share < 1.0 { [most / range * (2.0 - share), 2.0 * most / range * (1.0 - share)] } else { [most / way, 0.0] }
     }
 
-    /// To the way that it turned out to go in `dt`, `last` if there is one more solve only.
-    pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool) {
+    /// Takes the normal, gap and weights of where its features come to by displacements `way` at `part` of the step
+    /// ([`Contacts::turn`]).
+    pub fn turn(&mut self, contacts: &Contacts, way: impl Fn(usize) -> V3, part: f64) {
+        if self.load > 0.0 {
+            return;
+        }
+        self.near = self.start;
+        contacts.turn(&mut self.near, way, part);
+        self.gap = self.near.gap - AHEAD * self.near.thickness;
+    }
+
+    /// Whether the normal, and with it the force, is that of where the contact comes to.
+    pub fn is_turned(&self) -> bool {
+        self.near.normal != self.start.normal
+    }
+
+    /// Sine of the angle between the normals at the start of the step and where the contact comes to; 0 if it is open [-].
+    pub fn turned(&self) -> f64 {
+        if self.is_closed() { self.near.normal.cross(&self.start.normal).norm() } else { 0.0 }
+    }
+
+    /// To the way that it turned out to go in `dt`, `last` if there is one more solve only. Friction follows the normal force of an
+    /// exact solution only, if that of the last step is known: in others the normal force errs by as much as itself.
+    pub fn turn_out(&mut self, way: &V3, dt: f64, last: bool, is_exact: bool) {
         (self.push, self.normal, self.tangential, self.slip) = (0.0, 0.0, 0.0, None);
-        self.pushed = self.push_at(self.split(way).0)[0] + self.load;
-        if self.pushed > 0.0 {
+        let push = self.push_at(self.split(way).0)[0] + self.load;
+        if is_exact || !self.is_known {
+            self.pushed = push;
+        }
+        if push > 0.0 {
             self.close(way, dt, last);
         }
     }
@@ -359,7 +393,7 @@ mod tests {
             friction,
             way_made: 1.0,
         };
-        Link::new(&near, [20.0, 200.0], [1.0, f64::INFINITY], None, &[V3::zeros()], DT)
+        Link::new([&near; 2], [20.0, 200.0], [1.0, f64::INFINITY], None, &[V3::zeros()], DT)
     }
 
     fn link(friction: f64) -> Link {
@@ -379,8 +413,8 @@ mod tests {
         // Deep, and where the push grows as the square.
         for (way, gap) in ways().flat_map(|way| [(way, -5e-4), (way, 1.3e-4)]) {
             let mut link = link_at(gap, 0.5);
-            link.turn_out(&way, DT, false);
-            link.turn_out(&way, DT, false);
+            link.turn_out(&way, DT, false, true);
+            link.turn_out(&way, DT, false, true);
             let force = link.force_after(&way);
             assert!((force - link.force_at(&way, DT)).norm() < 1e-12 * force.norm(), "{way:?}");
             let size = 1e-4 * way.norm();
@@ -403,7 +437,7 @@ mod tests {
         for way in ways() {
             let mut link = link(0.5);
             for last in [false, true] {
-                link.turn_out(&way, DT, last);
+                link.turn_out(&way, DT, last, true);
                 let force = link.force_after(&way);
                 let push = force.dot(&link.near.normal);
                 let friction = (force - push * link.near.normal).norm();
@@ -413,7 +447,7 @@ mod tests {
         }
         assert!(before > 0.0);
         let mut smooth = link(0.0);
-        smooth.turn_out(&V3::z(), DT, false);
+        smooth.turn_out(&V3::z(), DT, false, true);
         assert!(smooth.is_closed() && smooth.force_after(&V3::z()).cross(&smooth.near.normal) == V3::zeros());
     }
 

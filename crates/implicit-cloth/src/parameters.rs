@@ -38,6 +38,17 @@ pub enum Integrator {
     },
 }
 
+impl Integrator {
+    /// Fraction of the step at which forces act [-].
+    pub(crate) fn stage(&self) -> f64 {
+        match *self {
+            Self::Midpoint => 0.5,
+            Self::SemiImplicit { damping } => 0.5 + damping,
+            Self::Linearised | Self::BackwardEuler | Self::Bdf2 => 1.0,
+        }
+    }
+}
+
 /// What makes conjugate gradients faster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Preconditioner {

@@ -29,12 +29,16 @@ const FORCING: f64 = 0.1;
 /// Contacts hold if they leave no more than so many times what solves may leave over [-].
 pub(crate) const HOLDS: f64 = 3.0;
 
+/// Friction follows normal forces where a solve leaves no more than so many times what it may leave over [-].
+const EXACT: f64 = 10.0;
+
 /// On the way back from a solution, the slope is small by that share of the first [-], or after so many halves.
 const SLOPE: f64 = 0.1;
 const HALVES: u32 = 12;
 
 /// Solves for the change of velocities, again until contacts hold as they turn out to: Newton's steps, each solved as exactly
-/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls.
+/// as contacts turned out as thought (\[EW96\] eq. 2.2), and going no farther than the potential falls. If [`Scheme::turns`] is set, contacts
+/// take the normals of where the first round ends.
 pub(crate) fn solve(
     problem: &Problem<'_>,
     matrix: &mut Blocks,
@@ -61,7 +65,8 @@ pub(crate) fn solve(
         }
         if round == 1 {
             let weights = solver.measure(problem.weights(scheme.h));
-            scale = solver.scale(&system, b, change).max(weights);
+            scale = solver.scale(&system, b, change).max(weights).max(ended.scale);
+            ended.scale = scale;
             // Without gravity what is in balance would be solved for what rounding leaves.
             noise = if weights == 0.0 { solver.measure(problem.rounding(scheme.h)) } else { 0.0 };
         }
@@ -89,11 +94,15 @@ pub(crate) fn solve(
             go_back(matrix, memory, state, links, scheme);
         }
         for link in links.iter_mut() {
-            let way = scheme.way_after(link, memory, state, &memory.change);
+            let mut way = scheme.way_after(link, memory, state, &memory.change);
             link.begun = link.force_after(&scheme.way(link, memory, state));
             link.force = link.force_after(&way);
+            if round == 1 && scheme.turns {
+                link.turn(problem.contacts, |v| scheme.displacement(v, memory, state), scheme.part());
+                way = scheme.way_after(link, memory, state, &memory.change);
+            }
             if round < ROUNDS {
-                link.turn_out(&way, scheme.h, round + 1 == ROUNDS);
+                link.turn_out(&way, scheme.h, round + 1 == ROUNDS, solved.left < EXACT * EXACT * enough);
             }
         }
         clock.lap(stage(round));

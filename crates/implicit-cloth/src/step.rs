@@ -245,6 +245,7 @@ impl ImplicitCloth {
         // Springs between what is prescribed on both sides would only push the obstacle about.
         near.retain(|near| near.way_made > 0.0);
         links.clear();
+        let stage = self.parameters.integrator.stage();
         let vertices = sheet.masses.len();
         let as_one = |near: &Near, of: &dyn Fn(usize) -> f64| {
             near.pair.parts(near.weights, vertices).map(|(v, c)| c * c / of(v)).sum::<f64>().recip()
@@ -261,8 +262,10 @@ impl ImplicitCloth {
             .map(|stiffness| near.way_made * stiffness);
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
             let mass = as_one(near, &|v| sheet.masses[v]);
+            let mut there = *near;
+            contacts.turn(&mut there, |v| stage * dt * next.velocities[v], stage);
             Link::new(
-                near,
+                [near, &there],
                 stiffness,
                 [mass, gravity],
                 known.ok().map(|k| next.normal_forces[k].1),
@@ -280,9 +283,9 @@ impl ImplicitCloth {
     }
 
     fn integrate(&mut self, dt: f64, clock: &mut Clock, report: &mut StepReport) {
-        let Work { matrix, memory, next, constraints, targets, forces, links, .. } = &mut self.work;
+        let Work { matrix, memory, next, constraints, targets, forces, links, contacts, .. } = &mut self.work;
         let (sheet, parameters) = (&self.sheet, &self.parameters);
-        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces };
+        let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces, contacts };
         let ended = integrate(&problem, matrix, memory, links, clock);
         report.iterations += ended.iterations;
         let tolerance = self.parameters.tolerance;
@@ -344,7 +347,8 @@ impl ImplicitCloth {
             gained -= memory.acted[k].dot(&(memory.x[k] - x[k])) / dt;
         }
         for link in links.iter() {
-            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &x[k], dt * c * link.force));
+            let at = if link.is_turned() { &memory.x } else { x };
+            link.parts(masses.len()).for_each(|(k, c)| islands.add(k, &at[k], dt * c * link.force));
         }
         let to = Moment { x: &memory.x, v: &memory.v };
         islands.solve(masses, Moment { x, v: &next.velocities }, to);
@@ -360,13 +364,15 @@ impl ImplicitCloth {
         next.normal_forces.sort_unstable_by_key(|(pair, _)| *pair);
     }
 
-    /// What contacts gave, to obstacles.
+    /// Adds impulses of contacts to the reactions of obstacles, where their normals are: turned ones at the end of the part
+    /// ([`Contacts::turn`]), so that cloth that slides around a bar without friction does not turn it.
     fn book_links(&mut self, dt: f64, motions: &[Option<Motion>]) {
-        let Work { next, contacts, obstacles, links, reactions, .. } = &mut self.work;
+        let Work { memory, next, contacts, obstacles, links, reactions, .. } = &mut self.work;
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Near { pair, obstacle, weights, .. } = link.near;
             let touch = Touch { pair, obstacle, weights, impulse: dt * link.force };
-            obstacles.book(&touch, &next.positions, motions, contacts, reactions);
+            let positions = if link.is_turned() { &memory.x } else { &next.positions };
+            obstacles.book(&touch, (positions, link.is_turned()), motions, contacts, reactions);
         }
     }
 
