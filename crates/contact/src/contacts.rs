@@ -126,8 +126,8 @@ pub(crate) struct Work {
     /// The first vertex of each obstacle, and whose the vertices from the first obstacle's on are.
     pub first: Vec<u32>,
     pub owner: Vec<u32>,
-    /// By obstacle: whether it is there, and its poses at the begin and end of the interval.
-    pub present: Vec<bool>,
+    /// By obstacle: whether it is there and may come to the cloth, and its poses at the begin and end of the interval.
+    pub close: Vec<bool>,
     pub poses: Vec<Option<[Isometry3<f64>; 2]>>,
     pub meetings: Vec<Meeting>,
 
@@ -211,7 +211,7 @@ impl Contacts {
             .collect::<Result<Vec<_>, _>>()?;
         let mut work = Work::default();
         work.cloth.hold(features.leaves().iter().map(|&leaf| (leaf, 0)));
-        work.present = vec![false; obstacles.len()];
+        work.close = vec![false; obstacles.len()];
         work.impulses = vec![V3::zeros(); features.vertices()];
         let mut next = features.vertices() as u32;
         for (number, (obstacle, core)) in obstacles.iter().enumerate() {
@@ -315,7 +315,7 @@ impl Contacts {
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
         let share = part[1] - part[0];
         self.ask_for(share, dt);
-        self.place(paths, part, dt);
+        self.place_close(state, paths, part, dt);
         self.search_if_needed()?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {

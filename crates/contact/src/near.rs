@@ -74,7 +74,7 @@ impl Contacts {
         self.check(step, step.begin, end)?;
         state.check(self)?;
         self.start(step, end);
-        self.place(step.paths, [0.0, 1.0], step.dt);
+        self.place_close(state, step.paths, [0.0, 1.0], step.dt);
         self.search_if_needed()?;
         let mut state = state.clone();
         self.meet_the_new(&mut state, step.begin, step.paths);
