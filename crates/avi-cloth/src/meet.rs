@@ -21,7 +21,7 @@ use partita_contact::{Contacts, Kind, Pair};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::{flight::Flights, lists::Lists, queue::Event, step::Interval};
+use crate::{flight::Flights, lists::Lists, queue::Event, state::Clock, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -83,23 +83,38 @@ impl Meetings {
         self.handled.clear();
     }
 
-    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
-    pub fn find(&mut self, contacts: &Contacts, owners: &Owners, interval: Interval, culling: bool) -> [usize; 2] {
+    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled, and none where events would take more
+    /// visits than the step may: the last stage has them all. How many there were, and were left to the last stage.
+    pub fn find(
+        &mut self,
+        contacts: &mut Contacts,
+        owners: &Owners,
+        clocks: &[Clock],
+        interval: Interval,
+        culling: bool,
+    ) -> [usize; 2] {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
-        let found = contacts.due_pairs();
+        let due = contacts.due_pairs();
+        let found = due.len();
         self.pairs.clear();
-        self.pairs.extend(found.iter().filter(|pair| !culling || contacts.would_meet(pair)));
-        self.handled.clear();
-        self.handled.resize(self.pairs.len(), false);
+        self.pairs.extend(due.iter().filter(|pair| !culling || contacts.would_meet(pair)));
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {
             let [one, two] = owners.of(pair);
             self.entries.extend(one.map(|owner| (owner, number)));
             self.entries.extend(two.filter(|_| one != two).map(|owner| (owner, number)));
         }
+        // Each event of an element visits all its pairs.
+        let events = |&(owner, _): &(u32, u32)| (interval.duration() / clocks[owner as usize].usual).ceil();
+        if !contacts.take_visits(self.entries.iter().map(events).sum()) {
+            self.pairs.clear();
+            self.entries.clear();
+        }
+        self.handled.clear();
+        self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);
-        [found.len(), found.len() - self.pairs.len()]
+        [found, found - self.pairs.len()]
     }
 
     /// Whether an element has pairs to look after.

@@ -91,6 +91,7 @@ impl AviCloth {
         check(&self.table, &self.guides, dt, inputs)?;
         self.check_duration(dt)?;
         self.prepare_contacts()?;
+        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         let begin = self.state.time;
         let mut report = StepReport::new(begin + dt);
         self.work.next.clone_from(&self.state);

@@ -8,7 +8,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ContactError, Contacts, Report, State, Step,
+    ContactError, Contacts, State, Step,
     broad::{Bounds, Pair},
     contacts::{AHEAD, Meeting, PARTING},
     distance::Kind,
@@ -27,23 +27,11 @@ impl Contacts {
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches.
     pub fn find_pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<(), ContactError> {
-        self.check(step, step.begin, end)?;
-        state.check(self)?;
-        self.start(step, end);
-        self.place_close(state, step.paths, [0.0, 1.0], step.dt);
-        self.search_if_needed()?;
-        let mut state = state.clone();
-        self.meet_the_new(&mut state, step.begin, step.paths);
-        self.find_crossings(&mut state, &mut Report::default());
+        let state = self.look_around(state, step, end)?;
         let mut due = std::mem::take(&mut self.work.due);
         due.clear();
-        // Boxes that were made for more than one search find more pairs, which is not to be told.
-        let may_meet = |pair: &&Pair| {
-            let (one, other) = pair.vertices.split_at(pair.kind.split());
-            self.bounds(one).meets(&self.bounds(other))
-        };
         let own = |pair: &&Pair| !self.is_inside(&state, pair, self.obstacle(pair)) && !self.is_tangled(pair);
-        due.extend(self.work.pairs.iter().filter(may_meet).filter(own));
+        due.extend(self.work.pairs.iter().filter(|pair| self.may_meet(pair)).filter(own));
         self.collect_led(&state);
         due.extend(self.work.led.iter().map(|led| led.pair));
         self.work.due = due;
@@ -54,6 +42,12 @@ impl Contacts {
     /// [`Contacts::vertices`].
     pub fn due_pairs(&self) -> &[Pair] {
         &self.work.due
+    }
+
+    /// Whether boxes around the paths of a pair meet. Boxes that serve more than one search find more pairs.
+    pub(crate) fn may_meet(&self, pair: &Pair) -> bool {
+        let (one, other) = pair.vertices.split_at(pair.kind.split());
+        self.bounds(one).meets(&self.bounds(other))
     }
 
     /// Around the ways of vertices, as far as contacts reach.

@@ -232,6 +232,13 @@ impl Contacts {
     /// As [`Contacts::search`] anew, but where all go within the boxes of a search not long ago: its pairs are all that may meet
     /// still, and more of them change nothing.
     pub(crate) fn search_if_needed(&mut self) -> Result<(), ContactError> {
+        self.update_pairs()?;
+        self.count_pairs();
+        self.charge_inspection();
+        Ok(())
+    }
+
+    fn update_pairs(&mut self) -> Result<(), ContactError> {
         let work = &mut self.work;
         if work.searched.len() != work.x.len() || work.reused >= REUSED {
             return self.search(true);
@@ -305,11 +312,11 @@ impl Contacts {
 
     /// Whose boxes meet.
     fn collect_pairs(&mut self) -> Result<(), ContactError> {
+        let most = self.most_pairs();
         let work = &mut self.work;
         work.cloth.fit(&work.boxes);
         work.others.fit(&work.boxes);
         work.pairs.clear();
-        let most = self.parameters.most_pairs;
         if self.parameters.self_contact {
             work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
         }

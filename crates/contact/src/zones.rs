@@ -13,7 +13,7 @@
 //!   zone. If several motions are touched, with the map that is nearest to them in least squares.
 //!
 //! Pairs that collide all the same have no room: they are told of as pinched. Each round joins at least two that were
-//! apart, so there are no more rounds than vertices and obstacles.
+//! apart, so there are no more rounds than vertices and obstacles, and no more than the step's visits allow (`allowance.rs`).
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -78,6 +78,9 @@ pub(crate) fn move_as_one(
         };
         let colliding: Vec<Pair> = all.colliding().filter(|pair| !as_one(pair)).collect();
         if colliding.is_empty() {
+            break colliding;
+        }
+        if all.is_spent() {
             break colliding;
         }
         joined.extend(&colliding);

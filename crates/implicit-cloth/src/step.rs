@@ -81,6 +81,7 @@ impl ImplicitCloth {
         let mut report = StepReport { substeps: 0, ..StepReport::new(end) };
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();
+        self.work.contacts.start_step();
         self.strike(inputs);
         let (mut done, mut length) = (0, PARTS);
         while done < PARTS {
