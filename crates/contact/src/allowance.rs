@@ -136,7 +136,7 @@ impl Contacts {
 
     /// Cloth may cross anything at the end of the interval.
     pub(crate) fn leave_unresolved(&mut self, state: &mut State) {
-        state.apart = false;
+        (state.apart, state.unresolved) = (false, true);
         let all: Vec<u32> = (0..self.features.vertices() as u32).collect();
         self.note_inside(state, &all);
     }

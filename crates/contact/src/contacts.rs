@@ -341,7 +341,10 @@ impl Contacts {
         self.search_if_needed()?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {
-            self.check_apart()?;
+            match self.check_apart() {
+                found if state.unresolved => state.unresolved = found.is_err(),
+                found => found?,
+            }
         }
         report.cost.pairs += lap();
         self.repel(state, report, dt);

@@ -19,6 +19,8 @@ pub struct State {
     pub(crate) through: Vec<[u32; 2]>,
     /// Obstacles that were not there in the last step, in order.
     pub(crate) absent: Vec<u32>,
+    /// Whether the last step left collisions, so that parts of the cloth may touch which nothing keeps on a side.
+    pub(crate) unresolved: bool,
     /// Whether it is known that nothing crosses.
     pub(crate) apart: bool,
 }

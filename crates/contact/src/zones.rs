@@ -103,7 +103,7 @@ pub(crate) fn move_as_one(
     report.pinched.dedup();
     all.note_inside(state, &report.pinched);
     if !left.is_empty() {
-        state.apart = false;
+        (state.apart, state.unresolved) = (false, true);
     }
     Ok(())
 }
