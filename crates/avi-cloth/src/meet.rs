@@ -87,7 +87,7 @@ impl Meetings {
     /// visits than the step may: the last stage has them all. How many there were, and were left to the last stage.
     pub fn find(
         &mut self,
-        contacts: &mut Contacts,
+        contacts: &Contacts,
         owners: &Owners,
         clocks: &[Clock],
         interval: Interval,
@@ -107,7 +107,7 @@ impl Meetings {
         }
         // Each event of an element visits all its pairs.
         let events = |&(owner, _): &(u32, u32)| (interval.duration() / clocks[owner as usize].usual).ceil();
-        if !contacts.take_visits(self.entries.iter().map(events).sum()) {
+        if !contacts.allows_events(self.entries.iter().map(events).sum()) {
             self.pairs.clear();
             self.entries.clear();
         }

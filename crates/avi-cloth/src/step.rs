@@ -91,7 +91,6 @@ impl AviCloth {
         check(&self.table, &self.guides, dt, inputs)?;
         self.check_duration(dt)?;
         self.prepare_contacts()?;
-        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         let begin = self.state.time;
         let mut report = StepReport::new(begin + dt);
         self.work.next.clone_from(&self.state);
@@ -162,6 +161,7 @@ impl AviCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let start = Instant::now();
+        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         self.find_pairs(interval, motions)?;
         let found = start.elapsed().as_secs_f64();
         let settled = self.advance(interval);

@@ -17,6 +17,8 @@ const FEW: usize = 8;
 const SMALL: usize = 64;
 /// Part of the allowance that one search may find as pairs [-].
 const ONE_SEARCH: usize = 4;
+/// Visits to pairs in all events of an interval, for each visit of the allowance: they cost less, as they test one moment only [-].
+const EVENTS: f64 = 4.0;
 /// Part of the allowance that is kept for what moves as one [-].
 const RESERVE: usize = 4;
 /// Visits that an edge through a triangle counts as: contour, votes, sides of solids [-].
@@ -41,12 +43,12 @@ impl Contacts {
     }
 
     /// Whether the visits of this step are spent.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.work.allowance.left == 0
     }
 
-    /// Whether no more than the reserve for what moves as one is left.
-    pub(crate) fn is_low(&self) -> bool {
+    /// Whether no more than the reserve for what moves as one is left of the visits of this step.
+    pub fn is_low(&self) -> bool {
         self.work.allowance.left <= self.allowed() / RESERVE
     }
 
@@ -75,13 +77,9 @@ impl Contacts {
         self.most_pairs() < self.parameters.most_pairs
     }
 
-    /// Takes visits from the allowance, at most half of what is left of it. Whether there are as many.
-    pub fn take_visits(&mut self, visits: f64) -> bool {
-        let enough = visits <= 0.5 * self.work.allowance.left as f64;
-        if enough {
-            self.charge(visits as usize);
-        }
-        enough
+    /// Whether events of an asynchronous simulator may visit pairs so often in an interval. These are not taken from the allowance.
+    pub fn allows_events(&self, visits: f64) -> bool {
+        visits <= EVENTS * self.allowed() as f64
     }
 
     pub(crate) fn charge(&mut self, visits: usize) {
