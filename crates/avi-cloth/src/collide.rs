@@ -33,7 +33,7 @@ impl AviCloth {
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
         contacts.find_pairs(&next.contact, &step, end).map_err(not_apart)?;
-        let [found, culled] = meetings.find(contacts, &next.contact, &self.owners, interval, self.parameters.culling);
+        let [found, culled] = meetings.find(contacts, &self.owners, next, interval, self.parameters.culling);
         counts.found += found;
         counts.culled += culled;
         Ok(())

@@ -17,11 +17,11 @@ use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
-use partita_contact::{Contacts, Kind, Pair, Pressing, State};
+use partita_contact::{Contacts, Kind, Pair, Pressing};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::{flight::Flights, lists::Lists, queue::Event, step::Interval};
+use crate::{flight::Flights, lists::Lists, queue::Event, state::State, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -92,37 +92,50 @@ impl Meetings {
         self.pressed_by.clear();
     }
 
-    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. How many there were, and were culled.
+    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled, and none where events would take more
+    /// visits than the step may: the last stage has them all. How many there were, and were left to the last stage.
     pub fn find(
         &mut self,
         contacts: &Contacts,
-        state: &State,
         owners: &Owners,
+        state: &State,
         interval: Interval,
         culling: bool,
     ) -> [usize; 2] {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
-        let found = contacts.due_pairs();
+        let due = contacts.due_pairs();
+        let found = due.len();
         self.pairs.clear();
-        self.pairs.extend(found.iter().filter(|pair| !culling || contacts.would_meet(pair)));
-        self.handled.clear();
-        self.handled.resize(self.pairs.len(), false);
+        self.pairs.extend(due.iter().filter(|pair| !culling || contacts.would_meet(pair)));
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {
             let [one, two] = owners.of(pair);
             self.entries.extend(one.map(|owner| (owner, number)));
             self.entries.extend(two.filter(|_| one != two).map(|owner| (owner, number)));
         }
+        // Each event of an element visits all its pairs.
+        let events = |&(owner, _): &(u32, u32)| (interval.duration() / state.clocks[owner as usize].usual).ceil();
+        if !contacts.allows_events(self.entries.iter().map(events).sum()) {
+            self.pairs.clear();
+            self.entries.clear();
+        }
+        self.handled.clear();
+        self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);
+        self.press(contacts, owners, state);
+        [found, found - self.pairs.len()]
+    }
+
+    /// Takes over vertices that obstacles press between them.
+    fn press(&mut self, contacts: &Contacts, owners: &Owners, state: &State) {
         self.pressed.clear();
-        self.pressed.extend(contacts.pressings(state, self.duration).map(|pressing| (pressing, self.begin)));
+        self.pressed.extend(contacts.pressings(&state.contact, self.duration).map(|pressing| (pressing, self.begin)));
         self.entries.clear();
         for (number, (pressing, _)) in (0..).zip(&self.pressed) {
             self.entries.extend(owners.around.of(pressing.vertex).iter().map(|&triangle| (triangle, number)));
         }
         self.pressed_by.fill(owners.triangles.len(), &self.entries);
-        [found.len(), found.len() - self.pairs.len()]
     }
 
     /// Whether an element has pairs to look after.

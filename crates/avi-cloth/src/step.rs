@@ -161,6 +161,7 @@ impl AviCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let start = Instant::now();
+        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         self.find_pairs(interval, motions)?;
         let found = start.elapsed().as_secs_f64();
         let settled = self.advance(interval);

@@ -214,4 +214,8 @@ pub fn note_contact(found: &Report, report: &mut StepReport) {
     note(!found.pinched.is_empty(), "vertices are pinched between obstacles or pins");
     note(!found.tangled.is_empty(), "cloth crosses something at the start of the step and is led apart");
     note(found.led > 0, "cloth is inside an obstacle and is led out");
+    note(found.unresolved > 0.0, "contact took all the work that a step may take; cloth may pass through something");
+    if found.unresolved > 0.0 {
+        report.outcome.note(found.unresolved, 0.0, "of a part of the step without contact");
+    }
 }

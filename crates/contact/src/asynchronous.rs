@@ -8,7 +8,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ContactError, Contacts, Report, State, Step,
+    ContactError, Contacts, State, Step,
     broad::{Bounds, Pair},
     contacts::{AHEAD, Meeting, PARTING},
     distance::Kind,
@@ -27,21 +27,9 @@ impl Contacts {
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches.
     pub fn find_pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<(), ContactError> {
-        self.check(step, step.begin, end)?;
-        state.check(self)?;
-        self.start(step, end);
-        self.place(step.paths, [0.0, 1.0], step.dt);
-        self.search_if_needed()?;
-        let mut state = state.clone();
-        self.meet_the_new(&mut state, step.begin, step.paths);
-        self.find_crossings(&mut state, &mut Report::default());
+        let state = self.look_around(state, step, end)?;
         let mut due = std::mem::take(&mut self.work.due);
         due.clear();
-        // Boxes that were made for more than one search find more pairs, which is not to be told.
-        let may_meet = |pair: &&Pair| {
-            let (one, other) = pair.vertices.split_at(pair.kind.split());
-            self.bounds(one).meets(&self.bounds(other))
-        };
         // Where nearest points are depends on the event: all vertices of the cloth have to be such.
         let own = |pair: &&Pair| {
             let obstacle = self.obstacle(pair);
@@ -49,7 +37,7 @@ impl Contacts {
                 && !self.is_tangled(pair)
                 && !self.is_borne(&state, pair, &[1.0; 4], obstacle)
         };
-        due.extend(self.work.pairs.iter().filter(may_meet).filter(own));
+        due.extend(self.work.pairs.iter().filter(|pair| self.may_meet(pair)).filter(own));
         self.collect_led(&state);
         due.extend(self.work.led.iter().map(|led| led.pair));
         self.work.due = due;
@@ -60,6 +48,12 @@ impl Contacts {
     /// [`Contacts::vertices`].
     pub fn due_pairs(&self) -> &[Pair] {
         &self.work.due
+    }
+
+    /// Whether boxes around the paths of a pair meet. Boxes that serve more than one search find more pairs.
+    pub(crate) fn may_meet(&self, pair: &Pair) -> bool {
+        let (one, other) = pair.vertices.split_at(pair.kind.split());
+        self.bounds(one).meets(&self.bounds(other))
     }
 
     /// Around the ways of vertices, as far as contacts reach.

@@ -29,6 +29,12 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
+    /// Contains nothing, and changes nothing that it is joined with.
+    pub const EMPTY: Self = Self {
+        low: V3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+        high: V3::new(-f64::INFINITY, -f64::INFINITY, -f64::INFINITY),
+    };
+
     /// Around the way from `x` to `x + u`, `margin` farther out.
     pub fn swept(x: &V3, u: &V3, margin: f64) -> Self {
         let end = x + u;

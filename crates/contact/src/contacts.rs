@@ -23,6 +23,7 @@ use nalgebra::{Isometry3, Vector3};
 
 use crate::{
     ContactError, Features, Obstacle, Parameters, Path, Reaction, Report, State,
+    allowance::Allowance,
     broad::{Bounds, Pair, Search, Tree},
     ccd::Impact,
     distance::Nearest,
@@ -96,6 +97,11 @@ impl Parts {
         self.length == 1
     }
 
+    /// The next ends with the step.
+    fn take_rest(&mut self) {
+        self.length = self.whole - self.done;
+    }
+
     fn quarter(&mut self) {
         self.length /= 4;
     }
@@ -126,8 +132,8 @@ pub(crate) struct Work {
     /// The first vertex of each obstacle, and whose the vertices from the first obstacle's on are.
     pub first: Vec<u32>,
     pub owner: Vec<u32>,
-    /// By obstacle: whether it is there, and its poses at the begin and end of the interval.
-    pub present: Vec<bool>,
+    /// By obstacle: whether it is there and may come to the cloth, and its poses at the begin and end of the interval.
+    pub close: Vec<bool>,
     pub poses: Vec<Option<[Isometry3<f64>; 2]>>,
     pub meetings: Vec<Meeting>,
 
@@ -174,6 +180,7 @@ pub(crate) struct Work {
     /// What a pair of tiny gap has to keep of it in a part of the step, and how much of what it is too near by it parts `[-]`.
     pub gap_kept: f64,
     pub parting: f64,
+    pub allowance: Allowance,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
     /// All impulses of the step, and what is told of them.
@@ -211,7 +218,7 @@ impl Contacts {
             .collect::<Result<Vec<_>, _>>()?;
         let mut work = Work::default();
         work.cloth.hold(features.leaves().iter().map(|&leaf| (leaf, 0)));
-        work.present = vec![false; obstacles.len()];
+        work.close = vec![false; obstacles.len()];
         work.impulses = vec![V3::zeros(); features.vertices()];
         let mut next = features.vertices() as u32;
         for (number, (obstacle, core)) in obstacles.iter().enumerate() {
@@ -269,6 +276,7 @@ impl Contacts {
     ) -> Result<Report, ContactError> {
         self.check(step, straight_begins, end)?;
         state.check(self)?;
+        self.start_call();
         let mut report = Report::default();
         let n = self.features.vertices();
         self.start(step, end);
@@ -282,12 +290,20 @@ impl Contacts {
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
         let before = state.clone();
         self.meet_the_new(state, step.begin, step.paths);
-        while let Some(part) = parts.next() {
+        while let Some(mut part) = parts.next() {
+            if self.is_low() {
+                parts.take_rest();
+                part[1] = 1.0;
+            }
             let dt = (part[1] - part[0]) * step.dt;
             match self.advance(state, &mut report, step.paths, part, dt, parts.is_least()) {
                 Ok(true) => parts.done(),
                 Ok(false) => parts.quarter(),
-                Err(ContactError::TooManyPairs { .. }) if !parts.is_least() => parts.quarter(),
+                Err(ContactError::TooManyPairs { most }) if !parts.is_least() => {
+                    self.charge_search(most);
+                    parts.quarter();
+                }
+                Err(ContactError::TooManyPairs { .. }) if self.is_limited_by_visits() => self.charge(usize::MAX),
                 Err(error) => {
                     *state = before;
                     return Err(error);
@@ -315,11 +331,20 @@ impl Contacts {
         let mut lap = || std::mem::replace(&mut clock, Instant::now()).elapsed().as_secs_f64();
         let share = part[1] - part[0];
         self.ask_for(share, dt);
-        self.place(paths, part, dt);
+        self.place_close(state, paths, part, dt);
+        if self.is_spent() {
+            self.pass(state);
+            report.unresolved += share;
+            self.end_part(report, share, dt);
+            return Ok(true);
+        }
         self.search_if_needed()?;
         self.find_crossings(state, report);
         if part[0] == 0.0 {
-            self.check_apart()?;
+            match self.check_apart() {
+                found if state.unresolved => state.unresolved = found.is_err(),
+                found => found?,
+            }
         }
         report.cost.pairs += lap();
         self.repel(state, report, dt);
@@ -327,13 +352,24 @@ impl Contacts {
         report.cost.repel += lap();
         let clear = self.stop_impacts(state, report, dt)?;
         report.cost.impacts += lap();
-        if !clear && !last {
+        if !clear && !last && !self.is_low() {
             return Ok(false);
         }
         if !clear {
-            zones::move_as_one(self, state, report, dt)?;
+            if self.is_spent() {
+                self.leave_unresolved(state);
+            } else {
+                zones::move_as_one(self, state, report, dt)?;
+            }
+            report.unresolved += if self.is_spent() { share } else { 0.0 };
         }
         report.cost.zones += lap();
+        self.end_part(report, share, dt);
+        Ok(true)
+    }
+
+    /// Takes over where the cloth goes in a part of the step.
+    fn end_part(&mut self, report: &mut Report, share: f64, dt: f64) {
         report.parts += 1;
         self.note_impulses(dt);
         let work = &mut self.work;
@@ -343,7 +379,6 @@ impl Contacts {
             // By as much of the way as the vertex has: at the end both ways are one.
             work.straight_begins[k] += work.u[k] + share * work.bent[k];
         }
-        Ok(true)
     }
 
     /// What pairs have to keep of their gaps and make up of what they lack in such a share of a step, that takes `dt` `[s]`.

@@ -20,7 +20,7 @@ impl Contacts {
             if self.is_clear(state)? {
                 return Ok(true);
             }
-            if self.work.rounds_left == 0 {
+            if self.work.rounds_left == 0 || self.is_low() {
                 return Ok(false);
             }
             self.work.rounds_left -= 1;
@@ -42,6 +42,7 @@ impl Contacts {
     /// Whether nothing collides on its way; what does is in [`Contacts::colliding`].
     pub(crate) fn is_clear(&mut self, state: &State) -> Result<bool, ContactError> {
         self.widen()?;
+        self.charge_inspection();
         self.find_impacts(state);
         Ok(self.work.impacts.iter().all(Option::is_none))
     }
@@ -50,6 +51,7 @@ impl Contacts {
     pub(crate) fn note_changes(&mut self, change: impl FnOnce(&mut Self)) {
         self.work.before.clone_from(&self.work.u);
         change(self);
+        self.outdate_count();
         let work = &mut self.work;
         for ((changed, before), now) in work.changed.iter_mut().zip(&work.before).zip(&work.u) {
             *changed = before != now;

@@ -75,11 +75,27 @@ impl Contacts {
         self.check(step, step.begin, end)?;
         state.check(self)?;
         self.start(step, end);
-        self.place(step.paths, [0.0, 1.0], step.dt);
-        self.search_if_needed()?;
+        self.place_close(state, step.paths, [0.0, 1.0], step.dt);
+        self.start_call();
+        if self.is_spent() {
+            self.forget_pairs();
+        } else {
+            match self.search_if_needed() {
+                Err(ContactError::TooManyPairs { most }) if self.is_limited_by_visits() => {
+                    self.charge_search(most);
+                    self.forget_pairs();
+                }
+                found => found?,
+            }
+        }
         let mut state = state.clone();
         self.meet_the_new(&mut state, step.begin, step.paths);
-        self.find_crossings(&mut state, &mut Report::default());
+        if self.is_spent() {
+            self.work.crossings.clear();
+            self.note_within(&state);
+        } else {
+            self.find_crossings(&mut state, &mut Report::default());
+        }
         Ok(state)
     }
 

@@ -6,7 +6,7 @@ use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
 use crate::{
-    ContactError, Contacts, Obstacle, Path, Shape, Step,
+    ContactError, Contacts, Obstacle, Path, Shape, State, Step,
     broad::Bounds,
     contacts::{AHEAD, Meeting},
     features::Leaf,
@@ -26,6 +26,9 @@ const SHRINK: f64 = 0.95;
 
 /// Steps after which pairs are looked for again anyway: those of slow vertices that were fast are more than there need to be.
 const REUSED: u32 = 10;
+
+/// Part of its extent by which rounding may place a vertex outside the sphere around its frame [-].
+const ROUNDING: f64 = 1e-12;
 
 impl Contacts {
     /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
@@ -51,63 +54,167 @@ impl Contacts {
         (most as usize).min(INTERVALS)
     }
 
-    /// Vertices, ways and poses of an interval, `part` of the step.
+    /// Positions and displacements of all vertices, and poses, over an interval: `part` of the step.
     pub(crate) fn place(&mut self, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
+        self.place_cloth(paths, part, dt);
+        for (number, path) in paths.iter().enumerate() {
+            self.place_obstacle(number, path, part);
+        }
+    }
+
+    /// As [`Contacts::place`], but for obstacles that are too far away to matter: only those that may come to the cloth are placed and
+    /// searched for pairs.
+    pub(crate) fn place_close(&mut self, state: &State, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
+        self.place_cloth(paths, part, dt);
+        // Pairs from an earlier search may be used again, in boxes which are larger than those of this interval.
+        let boxes = &self.work.boxes;
+        let [_, margin] = MARGINS;
+        let around = (0..self.features.vertices()).map(|k| {
+            let reach = self.reach(k) + margin * self.parameters.thickness;
+            let bounds = Bounds::swept(&self.work.x[k], &self.work.u[k], reach);
+            boxes.get(k).map_or(bounds, |old| old.join(&bounds))
+        });
+        let around = around.reduce(|all, one| all.join(&one));
+        let mut close = std::mem::take(&mut self.work.close);
+        let before = close.clone();
+        close.clear();
+        for (number, path) in paths.iter().enumerate() {
+            // Points are placed in any case, since nothing else bounds them.
+            if let Path::Points { .. } = path {
+                self.place_obstacle(number, path, part);
+            }
+            let in_region = || state.regions.iter().any(|region| region.obstacle as usize == number);
+            let comes =
+                || self.bounds_of_obstacle(number).is_none_or(|bounds| around.is_some_and(|a| a.meets(&bounds)));
+            close.push(*path != Path::Absent && (comes() || in_region()));
+            if close[number] && matches!(path, Path::Frame { .. }) {
+                self.place_obstacle(number, path, part);
+            }
+        }
+        let changed = before != close;
+        self.work.close = close;
+        if changed || self.work.boxes.is_empty() {
+            self.work.searched.clear();
+            self.hold_close();
+        }
+    }
+
+    /// Places the cloth, and the frames of obstacles.
+    fn place_cloth(&mut self, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
         let n = self.features.vertices();
         let work = &mut self.work;
-        work.x.truncate(n);
+        let all = n + work.owner.len();
+        work.x.resize(all, V3::zeros());
         work.turned.clear();
         work.turned.resize(n, V3::zeros());
         work.u.clear();
         work.u.extend(work.velocities.iter().map(|v| dt * v));
+        work.u.resize(all, V3::zeros());
         work.poses.clear();
-        for (path, (obstacle, core)) in paths.iter().zip(&self.obstacles) {
-            match path {
-                Path::Absent => {
-                    work.x.extend(&core.vertices);
-                    work.u.extend(core.vertices.iter().map(|_| V3::zeros()));
-                    work.poses.push(None);
-                }
-                Path::Frame { begin, end } => {
-                    let poses = part.map(|s| pose(begin, end, s));
-                    if obstacle.shape == Shape::HalfSpace {
-                        // The same places of both planes, however the frame slides within its own.
-                        for a in plane_below(&work.x[..n], &work.u[..n], &poses[0]) {
-                            let a = (poses[0] * Point3::from(a)).coords;
-                            let up = poses[1] * V3::y();
-                            work.x.push(a);
-                            work.u.push(up.dot(&(poses[1].translation.vector - a)) * up);
-                        }
-                    } else {
-                        for &vertex in &core.vertices {
-                            let [a, b] = poses.map(|pose| (pose * Point3::from(vertex)).coords);
-                            work.x.push(a);
-                            work.u.push(b - a);
-                        }
-                    }
-                    work.poses.push(Some(poses));
-                }
-                Path::Points { begin, end } => {
-                    for (a, b) in begin.iter().zip(*end) {
-                        work.x.push(a.lerp(b, part[0]));
-                        work.u.push((b - a) * (part[1] - part[0]));
-                    }
-                    work.poses.push(None);
+        work.poses.extend(paths.iter().map(|path| match path {
+            Path::Frame { begin, end } => Some(part.map(|s| pose(begin, end, s))),
+            Path::Absent | Path::Points { .. } => None,
+        }));
+    }
+
+    /// Places the vertices of an obstacle.
+    fn place_obstacle(&mut self, number: usize, path: &Path<'_>, part: [f64; 2]) {
+        match path {
+            Path::Absent => {
+                let first = self.work.first[number] as usize;
+                let vertices = &self.obstacles[number].1.vertices;
+                self.work.x[first..][..vertices.len()].copy_from_slice(vertices);
+            }
+            Path::Frame { .. } => self.place_in_frame(number),
+            Path::Points { begin, end } => {
+                let first = self.work.first[number] as usize;
+                for (k, (a, b)) in begin.iter().zip(*end).enumerate() {
+                    self.work.x[first + k] = a.lerp(b, part[0]);
+                    self.work.u[first + k] = (b - a) * (part[1] - part[0]);
                 }
             }
         }
-        let present = paths.iter().map(|path| *path != Path::Absent);
-        if !present.clone().eq(work.present.iter().copied()) || work.boxes.is_empty() {
-            work.searched.clear();
-            work.present.clear();
-            work.present.extend(present);
-            let there = |&(k, _): &(usize, &(Obstacle, Core))| work.present[k];
-            let leaves = self.obstacles.iter().enumerate().filter(there).flat_map(|(k, (_, core))| {
-                let first = work.first[k];
-                core.features.leaves().iter().map(move |&leaf: &Leaf| (leaf, first))
-            });
-            work.others.hold(leaves);
+    }
+
+    /// Places the vertices of an obstacle that a frame carries.
+    fn place_in_frame(&mut self, number: usize) {
+        let n = self.features.vertices();
+        let work = &mut self.work;
+        let first = work.first[number] as usize;
+        let (obstacle, core) = &self.obstacles[number];
+        let Some(poses) = work.poses[number] else { return };
+        if obstacle.shape == Shape::HalfSpace {
+            // The same places of both planes, however the frame slides within its own.
+            for (k, a) in plane_below(&work.x[..n], &work.u[..n], &poses[0]).into_iter().enumerate() {
+                let a = (poses[0] * Point3::from(a)).coords;
+                let up = poses[1] * V3::y();
+                work.x[first + k] = a;
+                work.u[first + k] = up.dot(&(poses[1].translation.vector - a)) * up;
+            }
+            return;
         }
+        for (k, &vertex) in core.vertices.iter().enumerate() {
+            let [a, b] = poses.map(|pose| (pose * Point3::from(vertex)).coords);
+            work.x[first + k] = a;
+            work.u[first + k] = b - a;
+        }
+    }
+
+    /// Box around the path of an obstacle over the interval, as far as contacts reach; none of a half-space, which has no end.
+    fn bounds_of_obstacle(&self, number: usize) -> Option<Bounds> {
+        let (obstacle, core) = &self.obstacles[number];
+        let first = self.work.first[number] as usize;
+        match &self.work.poses[number] {
+            Some(_) if obstacle.shape == Shape::HalfSpace => None,
+            // Chords of vertices stay in the hull of the spheres around both positions of the frame.
+            Some([begin, end]) => {
+                let [a, b] = [begin, end].map(|pose| pose.translation.vector);
+                Some(Bounds::swept(&a, &(b - a), self.reach(first) + (1.0 + ROUNDING) * core.extent))
+            }
+            None => {
+                let swept = |k: usize| Bounds::swept(&self.work.x[k], &self.work.u[k], self.reach(k));
+                (first..first + core.vertices.len()).map(swept).reduce(|all, one| all.join(&one))
+            }
+        }
+    }
+
+    /// Takes the close obstacles into the tree.
+    fn hold_close(&mut self) {
+        let work = &mut self.work;
+        let leaves = self.obstacles.iter().enumerate().filter(|(k, _)| work.close[*k]).flat_map(|(k, (_, core))| {
+            let first = work.first[k];
+            core.features.leaves().iter().map(move |&leaf: &Leaf| (leaf, first))
+        });
+        work.others.hold(leaves);
+    }
+
+    /// Places obstacles that the cloth comes to after all, where its boxes have grown.
+    fn approach(&mut self) {
+        let around = self.work.boxes[..self.features.vertices()].iter().copied().reduce(|all, one| all.join(&one));
+        let mut found = false;
+        for number in 0..self.obstacles.len() {
+            // Those that their points move are always placed, and those that are absent have neither.
+            let comes = |bounds: Bounds| around.is_some_and(|around| around.meets(&bounds));
+            let is_frame = self.work.poses[number].is_some();
+            if !self.work.close[number] && is_frame && self.bounds_of_obstacle(number).is_some_and(comes) {
+                self.work.close[number] = true;
+                self.place_in_frame(number);
+                found = true;
+            }
+        }
+        if found {
+            self.hold_close();
+        }
+    }
+
+    /// Numbers of the vertices that may have a part in pairs: the cloth's, and those of close obstacles.
+    fn tracked(&self) -> impl Iterator<Item = usize> {
+        let of = |k: usize| {
+            let first = self.work.first[k] as usize;
+            first..first + self.obstacles[k].1.vertices.len()
+        };
+        let close = (0..self.obstacles.len()).filter(|k| self.work.close[*k]);
+        (0..self.features.vertices()).chain(close.flat_map(of))
     }
 
     /// Of a vertex from the cloth's middle or an obstacle's surface, how far a contact reaches `[m]`.
@@ -125,13 +232,20 @@ impl Contacts {
     /// As [`Contacts::search`] anew, but where all go within the boxes of a search not long ago: its pairs are all that may meet
     /// still, and more of them change nothing.
     pub(crate) fn search_if_needed(&mut self) -> Result<(), ContactError> {
+        self.update_pairs()?;
+        self.count_pairs();
+        self.charge_inspection();
+        Ok(())
+    }
+
+    fn update_pairs(&mut self) -> Result<(), ContactError> {
         let work = &mut self.work;
         if work.searched.len() != work.x.len() || work.reused >= REUSED {
             return self.search(true);
         }
         let moved = work.searched != work.x;
         let is_in = |k: usize| !self.leaves_its_box(k, &self.work.x[k]) && !self.leaves_its_box(k, &self.end(k));
-        if !(0..self.work.x.len()).all(is_in) {
+        if !self.tracked().all(is_in) {
             return self.search(moved);
         }
         let work = &mut self.work;
@@ -180,25 +294,29 @@ impl Contacts {
         self.work.u.iter().map(V3::norm_squared).fold(0.0, f64::max).sqrt()
     }
 
-    /// By the vertices' ways.
+    /// Grows boxes by the displacements of the vertices. Those of far obstacles stay empty.
     fn grow_boxes(&mut self, margin: f64) {
-        for k in 0..self.work.x.len() {
-            let around = margin + self.reach(k);
-            let bounds = Bounds::swept(&self.work.x[k], &self.work.u[k], around);
-            match self.work.boxes.get_mut(k) {
-                Some(old) => *old = old.join(&bounds),
-                None => self.work.boxes.push(bounds),
-            }
+        self.work.boxes.resize(self.work.x.len(), Bounds::EMPTY);
+        let grow = |all: &mut Self, k: usize| {
+            let bounds = Bounds::swept(&all.work.x[k], &all.work.u[k], margin + all.reach(k));
+            all.work.boxes[k] = all.work.boxes[k].join(&bounds);
+        };
+        let cloth = self.features.vertices();
+        (0..cloth).for_each(|k| grow(self, k));
+        self.approach();
+        for number in (0..self.obstacles.len()).filter(|k| self.work.close[*k]).collect::<Vec<_>>() {
+            let first = self.work.first[number] as usize;
+            (first..first + self.obstacles[number].1.vertices.len()).for_each(|k| grow(self, k));
         }
     }
 
     /// Whose boxes meet.
     fn collect_pairs(&mut self) -> Result<(), ContactError> {
+        let most = self.most_pairs();
         let work = &mut self.work;
         work.cloth.fit(&work.boxes);
         work.others.fit(&work.boxes);
         work.pairs.clear();
-        let most = self.parameters.most_pairs;
         if self.parameters.self_contact {
             work.search.within(&work.cloth, &work.boxes, most, &mut work.pairs)?;
         }

@@ -139,13 +139,16 @@ impl Contacts {
     pub(crate) fn sweeps(&mut self) {
         let cloth = self.features.vertices();
         let work = &mut self.work;
+        let mut visits = 0;
         for _ in 0..self.parameters.sweeps {
+            visits += work.contacts.len();
             let most = sweep(&mut work.contacts, &mut work.u[..cloth], &work.w);
             if most < 1e-4 * self.parameters.thickness {
                 break;
             }
         }
         self.cancel_torque();
+        self.charge(visits);
     }
 }
 

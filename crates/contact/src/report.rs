@@ -38,6 +38,9 @@ pub struct Report {
     /// Vertices between obstacles or pins that leave them no room, in order; there, cloth may be inside obstacles or pierced
     /// by them.
     pub pinched: Vec<u32>,
+    /// Part of the step that passed without contact or with contact that was not finished, since all visits were spent
+    /// ([`crate::Parameters::visits`]) [-]. Cloth may cross anything there.
+    pub unresolved: f64,
     /// What it cost.
     pub cost: Cost,
 }

@@ -23,6 +23,8 @@ pub struct State {
     pub(crate) borne: Vec<[u32; 2]>,
     /// Vertices between obstacles that press against each other in the next step.
     pub(crate) pressed: Vec<Pressed>,
+    /// Whether the last step left collisions, so that parts of the cloth may touch which nothing keeps on a side.
+    pub(crate) unresolved: bool,
     /// Whether it is known that nothing crosses.
     pub(crate) apart: bool,
 }

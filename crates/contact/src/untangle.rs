@@ -19,10 +19,13 @@
 //! the edge that comes through the triangle, not the other. Where the contour is straight G is 0 and tells nothing, so the
 //! ends have votes from all edges around them. Pairs of which both features have a part in crossings do not repel each other.
 
+use std::collections::BTreeMap;
+
 use nalgebra::Vector3;
 
 use crate::{
-    Report, Shape, State, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind, respond::most_push,
+    Report, Shape, State, allowance::CROSSING, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind,
+    respond::most_push,
 };
 
 type V3 = Vector3<f64>;
@@ -102,7 +105,9 @@ impl Contacts {
         }
         self.find_regions(state, &mut met);
         self.note_within(state);
-        met.retain(|vertices| !self.is_led_out(state, vertices));
+        self.charge(CROSSING * met.len());
+        let mut known = BTreeMap::new();
+        met.retain(|vertices| !self.is_led_out(state, vertices, &mut known));
         let crossings: Vec<Crossing> = met.iter().map(|&vertices| self.crossing(vertices)).collect();
 
         let work = &mut self.work;
@@ -125,12 +130,12 @@ impl Contacts {
     }
 
     /// Whether one of these is inside a solid, which is enough to lead it out.
-    fn is_led_out(&self, state: &mut State, vertices: &[u32; 5]) -> bool {
+    fn is_led_out(&self, state: &mut State, vertices: &[u32; 5], known: &mut BTreeMap<[u32; 2], bool>) -> bool {
         let Some(number) = self.owner(vertices) else { return false };
         let cloth = self.features.vertices() as u32;
         let mut led = false;
         for &v in vertices.iter().filter(|&&v| v < cloth) {
-            led |= self.lead(state, v, number);
+            led |= *known.entry([v, number]).or_insert_with(|| self.lead(state, v, number));
         }
         led
     }

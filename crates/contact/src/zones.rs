@@ -13,7 +13,7 @@
 //!   zone. If several motions are touched, with the map that is nearest to them in least squares.
 //!
 //! Pairs that collide all the same have no room: they are told of as pinched. Each round joins at least two that were
-//! apart, so there are no more rounds than vertices and obstacles.
+//! apart, so there are no more rounds than vertices and obstacles, and no more than the step's visits allow (`allowance.rs`).
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 
@@ -80,6 +80,9 @@ pub(crate) fn move_as_one(
         if colliding.is_empty() {
             break colliding;
         }
+        if all.is_spent() {
+            break colliding;
+        }
         joined.extend(&colliding);
         let larger = zones_of(all, &mut above, &mut joined);
         if larger == zones {
@@ -100,7 +103,7 @@ pub(crate) fn move_as_one(
     report.pinched.dedup();
     all.note_inside(state, &report.pinched);
     if !left.is_empty() {
-        state.apart = false;
+        (state.apart, state.unresolved) = (false, true);
     }
     Ok(())
 }

@@ -18,6 +18,13 @@
 //! [`IbdsCloth`], then `step.rs`; what is linked is a [`Net`] (`net.rs`), and how impulses are found in `solvers.rs`: link by link as
 //! in the paper (`gauss_seidel.rs`), path by path (`paths.rs`, `batch.rs`), or all at once (`newton.rs`).
 //!
+//! # Limits of work
+//!
+//! Each of [`Parameters::substeps`] has at most four times [`Parameters::max_iterations`] sweeps for positions, and as many once for
+//! velocities. Contact has a limit for the whole step, in
+//! visits of pairs and contacts ([`partita_contact::Parameters::visits`]). Past that, the step ends as it is: the outcome is `StoppedAt`,
+//! with the part of the step without contact.
+//!
 //! # What to know
 //!
 //! - Links push along where they will be, not along where they are, which takes energy and spin: a sheet that swings from level for two

@@ -87,6 +87,7 @@ impl IbdsCloth {
             self.work.contacts = contacts(&self.net, &self.parameters, met)?;
             self.work.obstacles = obstacles;
         }
+        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         self.gather_loads(inputs);
         self.work.next.clone_from(&self.state);
         self.work.reactions.clear();

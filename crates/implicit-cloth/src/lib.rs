@@ -35,6 +35,13 @@
 //! - Cloth that crosses itself or an obstacle at first is led apart, which a note says.
 //! - Large sheets are spread over rayon's current threads; how many there are changes no bit.
 //!
+//! # Limits of work
+//!
+//! A step takes at most 32 parts, in at most 63 attempts. Each attempt has at most 8 rounds of contact, 50 steps of Newton's method and
+//! [`Parameters::max_iterations`] iterations for each of these. Contact has a limit for the whole step, in
+//! visits of pairs and contacts ([`partita_contact::Parameters::visits`]). Past that, the step ends as it is: the outcome is `StoppedAt`,
+//! with the part of the step without contact.
+//!
 //! # What it costs
 //!
 //! `partita-bench -- implicit` prints a step split by stage, as [`partita_simulator::StepReport::stages`] has it: `find contacts`,

@@ -30,6 +30,9 @@
 //! - Where a mesh turns within a step, its corners move straight; a solid turns evenly.
 //! - Slow approaches (two steps' worth of acceleration) have no restitution, so bouncing ends in rest.
 //!
+//! Limit of work: a particle has at most 64 contacts in a step, of which 32 bounce. After these it rides on the last surface to the end of
+//! the step, and the report notes it.
+//!
 //! Large crowds are spread over rayon's current pool; the number of threads changes no bit.
 //!
 //! Start at [`Particles`], then `step.rs`.

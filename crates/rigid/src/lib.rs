@@ -33,6 +33,11 @@
 //! | lets bodies sink by g/ω², ω = 2π 60 Hz on fixed bodies and 2π 30 Hz on others | as it is: 0.07 mm, and 0.28 mm on obstacles |
 //! | the angular momentum of a spinning box turns, in proportion to the substep | as it is: 0.9 % in 300 steps of 1/60 s |
 //!
+//! # Limits of work
+//!
+//! Iterations are fixed: substeps times solver iterations times sweeps ([`Parameters`]). The outcome is `StoppedAt` where a followed
+//! handle then is too far from its carrier.
+//!
 //! # What it costs
 //!
 //! A wall of 100 boxes on one core of two (`cargo bench -p partita-rigid`): four own substeps 0.49 ms

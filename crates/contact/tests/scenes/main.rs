@@ -13,4 +13,5 @@ mod sharp;
 mod sides;
 mod stops;
 mod tangled;
+mod work;
 mod zones;
