@@ -30,6 +30,9 @@ fn guide(mesh: &Mesh) -> Guide {
     Guide::Obstacle { surface: Arc::new(surface), friction: 0.3, restitution: 0.0, thickness: 0.0, except: vec![] }
 }
 
+/// A name, a shape, and the state at the start of each window.
+type Leader<'a> = (&'a str, &'a Mesh, &'a dyn Fn(u32) -> HandleState);
+
 /// Upright sheets of 0.5 m and 100 vertices about the origin, held at both upper corners.
 fn cloths() -> [(&'static str, Box<dyn Simulator>); 3] {
     let mesh = || Mesh::grid([9; 2], [0.5; 2]).unwrap().at([-0.25, 0.25, 0.0]).unwrap();
@@ -60,8 +63,7 @@ fn windows_with_leaders_that_jump_or_turn_are_bounded() {
     let along = |k: u32| state([if k < 3 { -0.6 } else { 0.6 }, 0.0, 0.01], axis, 0.0);
     let across = |k: u32| state([0.03, 0.01, if k < 3 { -0.6 } else { 0.6 }], axis, if k < 3 { 0.0 } else { 2.5 });
     let spinning = |k: u32| state([0.03, 0.01, 0.16], [0.0, 1.0, 0.0], 3.0 * f64::from(k));
-    let paths: [(&str, &Mesh, &dyn Fn(u32) -> HandleState); 3] =
-        [("along", &ball, &along), ("across", &ball, &across), ("spinning", &bar, &spinning)];
+    let paths: [Leader<'_>; 3] = [("along", &ball, &along), ("across", &ball, &across), ("spinning", &bar, &spinning)];
     let mut limited = 0;
     for (what, mesh, path) in paths {
         for (kind, mut cloth) in cloths() {
