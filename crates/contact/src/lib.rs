@@ -64,6 +64,8 @@
 //!
 //! # What is not
 //!
+//! - Loads pass through free cloth between rigid obstacles only. Between obstacles that deform, or layers of cloth, contacts see
+//!   the cloth's own weight.
 //! - Cloth that crosses other cloth, or what is not convex, at the begin is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
 //!   but need not: a rope through a sheet stays as it is.

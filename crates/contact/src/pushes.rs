@@ -63,9 +63,6 @@ impl Pressure {
 /// Slip below which friction of pressed vertices falls with it: where it is full at any slip, its secant has no bound `[m/s]`.
 const CREEP: f64 = 1e-4;
 
-/// Change of a secant from which on friction is found anew [-].
-const CHANGED: f64 = 0.05;
-
 /// A contact, and what it gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Touch {
@@ -87,6 +84,9 @@ impl Contact {
 }
 
 impl Pushes {
+    /// Error of friction on pressed vertices up to which it is right [-].
+    pub const FRICTION_ERROR: f64 = 0.05;
+
     /// Begins anew, with none.
     pub fn clear(&mut self) {
         self.contacts.clear();
@@ -125,7 +125,7 @@ impl Pushes {
     }
 
     /// Begins a loop over links anew, with friction on pressed vertices linear around the positions `about` `[m]`: the more friction,
-    /// the less do they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links;
+    /// the less they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links;
     /// contacts are swept with those of before.
     pub fn linearise_friction(&mut self, about: &[V3], places: &mut [V3], inverse_masses: &mut [f64]) {
         for contact in &mut self.contacts {
@@ -144,15 +144,17 @@ impl Pushes {
         self.pressed.iter_mut().for_each(|pressure| pressure.free = places[pressure.pressing.vertex as usize]);
     }
 
-    /// Friction of pressed vertices at the positions that a loop came to `[m]`, where contacts were swept with `inverse_masses` `[1/kg]`.
-    /// Whether it is so far from Coulomb's that it has to be linear around these.
-    pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> bool {
-        let mut is_off = false;
+    /// Computes friction of pressed vertices at the positions that a loop came to `[m]`, where contacts were swept with `inverse_masses`
+    /// `[1/kg]`. The largest error against Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`],
+    /// friction has to be linear around these positions.
+    pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> f64 {
+        let mut worst = 0.0_f64;
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
             let secants = pressure.secants(&places[k], self.dt);
             let coefficients = pressure.coefficients;
-            is_off |= secants.iter().zip(&coefficients).any(|(now, used)| (now - used).abs() > CHANGED * now);
+            let errors = secants.iter().zip(&coefficients).filter(|(now, _)| **now > 0.0);
+            worst = errors.fold(worst, |worst, (now, used)| worst.max((now - used).abs() / now));
             let across = pressure.pressing.across(&places[k]);
             // Links also move the vertex along the normal as if friction were its mass: obstacles bear that.
             let contacts = self.contacts.iter().flat_map(|contact| {
@@ -163,7 +165,7 @@ impl Pushes {
             let along = pressure.pressing.normal.dot(&by_links) * pressure.pressing.normal;
             pressure.drags = std::array::from_fn(|k| coefficients[k] * (pressure.targets[k] - across - along));
         }
-        is_off
+        worst
     }
 
     /// All, with impulses times the step `[kg m]`, or `[N s]` after [`Pushes::keep_closed`].

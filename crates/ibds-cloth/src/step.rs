@@ -45,6 +45,8 @@ pub(crate) struct Work {
     pub inverse_masses: Vec<f64>,
     /// The same for links in the loop of places, in which friction makes pressed particles heavier `[1/kg]`.
     pub weighed: Vec<f64>,
+    /// Error of friction on pressed particles in the last loop of places, of Coulomb's [-].
+    pub friction_error: f64,
     /// What is held, and how fast that went at the begin of a part `[m/s]`.
     pub held: Vec<Held>,
     pub before: Vec<V3>,
@@ -138,6 +140,7 @@ impl IbdsCloth {
         }
         std::mem::swap(&mut self.work.begin, &mut self.work.next.positions);
         self.work.next.positions.clone_from(&self.work.places);
+        report.outcome.note(self.work.friction_error, Pushes::FRICTION_ERROR, "of friction under a load");
         if is_last {
             self.note_lengths(h, report);
         }
@@ -293,8 +296,9 @@ impl IbdsCloth {
             let meeting = Meeting { pushes, enough: CLOSE * thickness, inverse_masses };
             let ended = solvers.correct(&mut system, &lengths, meeting, solver, (limit, is_last));
             self.work.counts.join(&ended.counts);
-            let Work { pushes, places, inverse_masses, .. } = &mut self.work;
-            if pushes.find_friction(places, inverse_masses) && frictions < FRICTIONS && !limit.is_late() {
+            let Work { pushes, places, inverse_masses, friction_error, .. } = &mut self.work;
+            *friction_error = pushes.find_friction(places, inverse_masses);
+            if *friction_error > Pushes::FRICTION_ERROR && frictions < FRICTIONS && !limit.is_late() {
                 let about = places.clone();
                 self.begin_with_friction(Some(&about));
                 self.begin_with_pulls(h);
