@@ -1,7 +1,7 @@
 //! Limits of strain and strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring model, 1995).
 //!
 //! With an event of its element a side that would be strained by more than ε_n,lim at the next grows no faster than to there, by impulses at
-//! its ends, and one that is strained by more than ε_c,lim is put back. In a corner by which all of a cloth hangs forces alone would stretch
+//! its ends, and one that is strained by more than ε_c,lim, but not by far, is put back. In a corner by which all of a cloth hangs forces alone would stretch
 //! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
 //! sides that are at their limits are *taut*, and are held back with every event that moves one of their ends, and with each other
 //! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
@@ -25,6 +25,10 @@ const EARLIEST: f64 = 16.0;
 
 /// Sides that are looked at with an event, at most; what is left is beyond its limit until a later event.
 const MOST_LOOKS: u32 = 256;
+
+/// Multiple of its limit up to which a strained side is put back [-]. Beyond it, neighbours that are put back at once store energy in each
+/// other: a sheet that a ball had stretched by half gained 500 times the ball's energy. Forces shorten such sides.
+const FAR: f64 = 2.0;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
@@ -185,7 +189,7 @@ impl Patch {
             flights.push(i, impulse);
             flights.push(j, -impulse);
         }
-        if too_long > 0.0 {
+        if too_long > 0.0 && strain < FAR * limit.strain {
             let back = too_long * length / mobility * n;
             flights.nodes[i].x += from.w * back;
             flights.nodes[j].x -= to.w * back;
