@@ -3,7 +3,7 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Nearest, Report, State, Step,
+    ContactError, Contacts, Nearest, Report, Shape, State, Step,
     broad::Pair,
     contacts::AHEAD,
     regions::LED,
@@ -174,12 +174,10 @@ impl Contacts {
     /// Forces at the end of a step balance tension there. A normal of its start lags by v dt/r around a bar of radius r, and holds
     /// cloth that slides at v back with that part of all that presses it on the bar.
     ///
-    /// Of the displacement only what leads along the surface counts. The contact stays as it is on what is not round as it is (edges of
-    /// a mesh or box turn a normal all at once), where its normal would turn by more than 60 degrees, and where rounding or depth
-    /// hides it.
+    /// Of the displacement only what leads along the surface counts. The contact stays as it is where edges turn a normal all at once (of
+    /// meshes, boxes and caps), where its normal would turn by more than 60 degrees, and where rounding or depth hides it.
     pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
-        let is_round = near.obstacle.is_some_and(|obstacle| self.obstacles[obstacle as usize].1.radius > 0.0);
-        if !is_round && self.round(&near.pair, near.obstacle).is_none() {
+        if !self.is_on_side(near) {
             return;
         }
         let (cloth, meeting) = (self.features.vertices(), self.meeting(near.obstacle));
@@ -205,6 +203,17 @@ impl Contacts {
         let way: V3 = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
         near.gap = gap - normal.dot(&(way + part * drift));
         (near.weights, near.normal, near.drift) = (there.weights, normal, drift);
+    }
+
+    /// Whether a contact is with a ball, a capsule or the side of a cylinder, whose normals turn smoothly.
+    fn is_on_side(&self, near: &Near) -> bool {
+        let Some(obstacle) = near.obstacle else { return false };
+        if self.round(&near.pair, near.obstacle).is_none() {
+            return self.obstacles[obstacle as usize].1.radius > 0.0;
+        }
+        let [from, to] = self.ends(&self.work.x, obstacle);
+        matches!(self.obstacles[obstacle as usize].0.shape, Shape::Cylinder { .. })
+            && (to - from).dot(&near.normal).abs() < ASKEW * (to - from).norm()
     }
 
     fn gap(&self, contact: &Contact) -> f64 {

@@ -406,7 +406,7 @@ impl Contacts {
     }
 
     /// Core vertices 0 and 1 of an obstacle, in positions or displacements of all vertices.
-    fn ends(&self, of: &[V3], obstacle: u32) -> [V3; 2] {
+    pub(crate) fn ends(&self, of: &[V3], obstacle: u32) -> [V3; 2] {
         let first = self.work.first[obstacle as usize] as usize;
         [of[first], of[first + 1]]
     }
