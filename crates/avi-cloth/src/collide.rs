@@ -34,6 +34,7 @@ impl AviCloth {
         let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
         contacts.find_pairs(&next.contact, &step, end).map_err(not_apart)?;
         let [found, culled] = meetings.find(contacts, &self.owners, next, interval, self.parameters.culling);
+        meetings.press(contacts, &self.elements, next);
         counts.found += found;
         counts.culled += culled;
         Ok(())

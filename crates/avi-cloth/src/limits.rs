@@ -1,8 +1,8 @@
 //! Limits of strain and strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring model, 1995).
 //!
 //! With an event of its element a side that would be strained by more than ε_n,lim at the next grows no faster than to there, by impulses at
-//! its ends, and one that is strained by more than ε_c,lim, but not by far, is put back. In a corner by which all of a cloth hangs forces alone would stretch
-//! sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
+//! its ends, and one that is strained by more than ε_c,lim, but not by far, is put back. In a corner by which all of a
+//! cloth hangs forces alone would stretch sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
 //! sides that are at their limits are *taut*, and are held back with every event that moves one of their ends, and with each other
 //! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
 //!

@@ -21,7 +21,7 @@ use partita_contact::{Contacts, Kind, Pair, Pressing};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
-use crate::{flight::Flights, lists::Lists, queue::Event, state::State, step::Interval};
+use crate::{elements::Elements, flight::Flights, lists::Lists, queue::Event, state::State, step::Interval};
 
 type V3 = Vector3<f64>;
 
@@ -29,8 +29,6 @@ type V3 = Vector3<f64>;
 #[derive(Default)]
 pub(crate) struct Owners {
     vertices: Vec<u32>,
-    /// All triangles at each vertex.
-    around: Lists<u32>,
     edges: BTreeMap<[u32; 2], u32>,
     triangles: BTreeMap<[u32; 3], u32>,
 }
@@ -42,8 +40,6 @@ impl Owners {
             triangle.iter().for_each(|&v| owners.vertices[v as usize] = number);
             owners.triangles.insert(sorted(*triangle), number);
         }
-        let corners = (0..).zip(mesh.triangles()).flat_map(|(number, triangle)| triangle.map(|v| (v, number)));
-        owners.around.fill(owners.vertices.len(), &corners.collect::<Vec<_>>());
         owners.edges.extend(mesh.edges().iter().map(|edge| (sorted(edge.vertices), edge.left)));
         owners
     }
@@ -123,19 +119,18 @@ impl Meetings {
         self.handled.clear();
         self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);
-        self.press(contacts, owners, state);
         [found, found - self.pairs.len()]
     }
 
-    /// Takes over vertices that obstacles press between them.
-    fn press(&mut self, contacts: &Contacts, owners: &Owners, state: &State) {
+    /// Takes over vertices that obstacles press between them in the interval of [`Meetings::find`].
+    pub fn press(&mut self, contacts: &Contacts, elements: &Elements, state: &State) {
         self.pressed.clear();
         self.pressed.extend(contacts.pressings(&state.contact, self.duration).map(|pressing| (pressing, self.begin)));
         self.entries.clear();
         for (number, (pressing, _)) in (0..).zip(&self.pressed) {
-            self.entries.extend(owners.around.of(pressing.vertex).iter().map(|&triangle| (triangle, number)));
+            self.entries.extend(elements.around(pressing.vertex).iter().map(|corner| (corner.patch, number)));
         }
-        self.pressed_by.fill(owners.triangles.len(), &self.entries);
+        self.pressed_by.fill(elements.patches.len(), &self.entries);
     }
 
     /// Whether an element has pairs to look after.
@@ -197,9 +192,7 @@ impl Meetings {
             }
         }
     }
-}
 
-impl Meetings {
     /// Friction on the pressed vertices of an element up to an event, after the element has pulled at them. Each event around a
     /// vertex brings the friction of the time since the one before.
     fn rub(&mut self, event: Event, flights: &mut Flights<'_>, places: &[u32], given: &mut Vec<Given>) {

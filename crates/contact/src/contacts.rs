@@ -132,7 +132,7 @@ pub(crate) struct Work {
     /// The first vertex of each obstacle, and whose the vertices from the first obstacle's on are.
     pub first: Vec<u32>,
     pub owner: Vec<u32>,
-    /// By obstacle: whether it is there and may come to the cloth, and its poses at the begin and end of the interval.
+    /// By obstacle: whether it is there and may come to the cloth, and its poses at the start and end of the interval.
     pub close: Vec<bool>,
     pub poses: Vec<Option<[Isometry3<f64>; 2]>>,
     pub meetings: Vec<Meeting>,

@@ -43,7 +43,7 @@
 //!
 //! # What is guaranteed
 //!
-//! A surface that crosses nothing at the begin crosses nothing at the end, unless the step ends at its limit of work
+//! A surface that crosses nothing at the start crosses nothing at the end, unless the step ends at its limit of work
 //! ([`Report::unresolved`], [`Parameters::visits`]). Every pair of features that can meet is found
 //! ([`Contacts::due_pairs`]; equal to brute force), and none is let go before additive CCD ([`impact`]) has shown that it stays
 //! apart, which never errs on the wrong side. Impulses settle nearly all, where need be in shorter parts of the step; what they

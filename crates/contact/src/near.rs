@@ -106,14 +106,8 @@ impl Contacts {
         for (pair, near) in self.work.pairs.iter().zip(&self.work.nearest) {
             let obstacle = self.obstacle(pair);
             let meeting = self.meeting(obstacle);
-            let passes = || {
-                self.is_inside(state, pair, obstacle)
-                    || self.is_far_side(pair, near, obstacle)
-                    || self.is_beside(pair, near, obstacle)
-                    || self.is_borne(state, pair, &near.weights, obstacle)
-            };
             if near.distance() - meeting.radius < (1.0 + AHEAD) * meeting.thickness
-                && !passes()
+                && !self.passes(state, pair, near, obstacle)
                 && !self.is_tangled(pair)
                 && self.is_nearest(pair, near)
             {
@@ -122,6 +116,15 @@ impl Contacts {
         }
         self.work.contacts = contacts;
         self.keep_one_each();
+    }
+
+    /// Whether a pair that is near does not push: its cloth is inside or behind the obstacle or beside its face, or something else stops
+    /// the obstacle.
+    pub(crate) fn passes(&self, state: &State, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
+        self.is_inside(state, pair, obstacle)
+            || self.is_far_side(pair, near, obstacle)
+            || self.is_beside(pair, near, obstacle)
+            || self.is_borne(state, pair, &near.weights, obstacle)
     }
 
     /// Whether the surfaces that a pair is of have no nearer points right beside its own, as where an edge in the middle of a flat
@@ -174,7 +177,7 @@ impl Contacts {
     /// Forces at the end of a step balance tension there. A normal of its start lags by v dt/r around a bar of radius r, and holds
     /// cloth that slides at v back with that part of all that presses it on the bar.
     ///
-    /// Of the displacement only what leads along the surface counts. The contact stays as it is where edges turn a normal all at once (of
+    /// Only the part of the displacement along the surface counts. The contact stays as it is where edges turn a normal all at once (of
     /// meshes, boxes and caps), where its normal would turn by more than 60 degrees, and where rounding or depth hides it.
     pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
         if !self.is_on_side(near) {

@@ -40,6 +40,8 @@ struct Pressure {
     coefficients: [f64; 2],
     /// Position without links and contacts `[m]`.
     free: V3,
+    /// Sum of impulses of contacts times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
+    by_contacts: V3,
     /// Impulses of both sides times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
     drags: [V3; 2],
 }
@@ -47,7 +49,14 @@ struct Pressure {
 impl Pressure {
     fn new(pressing: Pressing, begin: &V3, dt: f64) -> Self {
         let targets = pressing.sides.map(|side| pressing.across(begin) + dt * side.velocity);
-        Self { pressing, targets, coefficients: [0.0; 2], free: *begin, drags: [V3::zeros(); 2] }
+        Self {
+            pressing,
+            targets,
+            coefficients: [0.0; 2],
+            free: *begin,
+            by_contacts: V3::zeros(),
+            drags: [V3::zeros(); 2],
+        }
     }
 
     /// Coefficients at a position: secants of friction.
@@ -148,6 +157,7 @@ impl Pushes {
     /// `[1/kg]`. The largest error against Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`],
     /// friction has to be linear around these positions.
     pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> f64 {
+        self.sum_contacts(places.len());
         let mut worst = 0.0_f64;
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
@@ -157,15 +167,29 @@ impl Pushes {
             worst = errors.fold(worst, |worst, (now, used)| worst.max((now - used).abs() / now));
             let across = pressure.pressing.across(&places[k]);
             // Links also move the vertex along the normal as if friction were its mass: obstacles bear that.
-            let contacts = self.contacts.iter().flat_map(|contact| {
-                let parts = contact.pair.parts(contact.weights, places.len()).filter(|(v, _)| *v == k);
-                parts.map(|(_, c)| c * (contact.push * contact.n + contact.drag))
-            });
-            let by_links = places[k] - pressure.free - inverse_masses[k] * contacts.sum::<V3>();
+            let by_links = places[k] - pressure.free - inverse_masses[k] * pressure.by_contacts;
             let along = pressure.pressing.normal.dot(&by_links) * pressure.pressing.normal;
             pressure.drags = std::array::from_fn(|k| coefficients[k] * (pressure.targets[k] - across - along));
         }
         worst
+    }
+
+    /// Sums the impulses of contacts on each pressed vertex, of so many vertices.
+    fn sum_contacts(&mut self, vertices: usize) {
+        let Self { contacts, pressed, .. } = self;
+        pressed.iter_mut().for_each(|pressure| pressure.by_contacts = V3::zeros());
+        if pressed.is_empty() {
+            return;
+        }
+        for contact in contacts {
+            let impulse = contact.push * contact.n + contact.drag;
+            for (v, c) in contact.pair.parts(contact.weights, vertices) {
+                // In the order of their vertices, which more than one may have.
+                let from = pressed.partition_point(|pressure| (pressure.pressing.vertex as usize) < v);
+                let of_vertex = pressed[from..].iter_mut().take_while(|p| p.pressing.vertex as usize == v);
+                of_vertex.for_each(|pressure| pressure.by_contacts += c * impulse);
+            }
+        }
     }
 
     /// All, with impulses times the step `[kg m]`, or `[N s]` after [`Pushes::keep_closed`].

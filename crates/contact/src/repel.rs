@@ -26,13 +26,7 @@ impl Contacts {
             let meeting = self.meeting(obstacle);
             let gap = near.distance() - meeting.radius;
             let near_enough = self.parameters.repels && gap < (1.0 + AHEAD) * meeting.thickness;
-            let passes = || {
-                self.is_inside(state, pair, obstacle)
-                    || self.is_far_side(pair, near, obstacle)
-                    || self.is_beside(pair, near, obstacle)
-                    || self.is_borne(state, pair, &near.weights, obstacle)
-            };
-            if near_enough && !passes() && !self.is_tangled(pair) {
+            if near_enough && !self.passes(state, pair, near, obstacle) && !self.is_tangled(pair) {
                 let Some(contact) = self.contact(*pair, obstacle, &meeting, near, dt) else { continue };
                 // Not those that will stay well apart; should others push them together, that is an impact.
                 let closing = -contact.n.dot(&contact.relative(&self.work.u[..cloth]));

@@ -107,22 +107,7 @@ impl Link {
             true => (pushed.unwrap_or(0.0) / (deep - 0.5 * width)).max(2.0 * energy / (deep * deep)),
             false => f64::INFINITY,
         };
-        let mut link = Self {
-            near: *near,
-            start: *start,
-            gap,
-            stiffness: stiffness.min(deepest),
-            stick: most,
-            pushed: 0.0,
-            is_known: false,
-            load: 0.0,
-            push: 0.0,
-            normal: 0.0,
-            tangential: 0.0,
-            slip: None,
-            begun: V3::zeros(),
-            force: V3::zeros(),
-        };
+        let mut link = Self { gap, stiffness: stiffness.min(deepest), ..Self::open([start, near], most) };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
         let (along, across) = link.split(&way);
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
@@ -133,6 +118,26 @@ impl Link {
             link.close(&if gap < 0.0 { across } else { way }, dt, false);
         }
         link
+    }
+
+    /// A contact that never pushes, with the most that friction is stiff `[N/m]`.
+    fn open([start, near]: [&Near; 2], stick: f64) -> Self {
+        Self {
+            near: *near,
+            start: *start,
+            gap: f64::INFINITY,
+            stiffness: 0.0,
+            stick,
+            pushed: 0.0,
+            is_known: false,
+            load: 0.0,
+            push: 0.0,
+            normal: 0.0,
+            tangential: 0.0,
+            slip: None,
+            begun: V3::zeros(),
+            force: V3::zeros(),
+        }
     }
 
     /// Friction of a vertex that obstacles press between them, on one side, over `dt` `[s]`: it has no normal force of its own.
@@ -151,22 +156,8 @@ impl Link {
             way_made: 1.0,
         };
         let by_range = if side.range > 0.0 { side.most / (side.range * dt) } else { f64::INFINITY };
-        let mut link = Self {
-            near,
-            start: near,
-            gap: f64::INFINITY,
-            stiffness: 0.0,
-            stick: stiffness.min(by_range),
-            pushed: side.most,
-            is_known: false,
-            load: side.most,
-            push: 0.0,
-            normal: 0.0,
-            tangential: 0.0,
-            slip: None,
-            begun: V3::zeros(),
-            force: V3::zeros(),
-        };
+        let open = Self::open([&near; 2], stiffness.min(by_range));
+        let mut link = Self { pushed: side.most, load: side.most, ..open };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
         link.close(&way, dt, false);
         link
