@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Mistake, Scheme,
     ledger::InterfaceLedger,
+    passivity::{Passivity, Place},
     plan::{GuidePlan, Interface, Member, SpringPlan, motion, orientation_of},
     report::Stopped,
     responses::Accelerations,
-    schemes::Memory,
     worker::{Reply, Request, Seat, StepSummary},
 };
 
@@ -36,7 +36,6 @@ pub(crate) struct Coupled {
     pub interfaces: Vec<InterfaceState>,
     /// By member, impulse of all loads on it so far [N s].
     pub given: Vec<[f64; 3]>,
-    pub memory: Memory,
     pub totals: Totals,
     /// Length of the last window `[s]`; 0 before the first.
     pub last_dt: f64,
@@ -51,11 +50,17 @@ pub(crate) struct InterfaceState {
     pub carry: Vec<Wrench>,
     /// Impulse that acts at the start of the next window [N s, N m s].
     pub impacts: Vec<Wrench>,
+    /// Impulse of the last window that holds over the next one [N s, N m s].
+    pub holding: Vec<Wrench>,
     /// Accelerations of the leader's handles in the last window by all but this follower; none before the first.
     pub accelerations: Vec<Accelerations>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
     pub ledger: InterfaceLedger,
+    /// Factor of each load's residual in an iteration [-].
+    pub factors: Vec<f64>,
+    /// Energy that the coupling adds to each contact.
+    pub passivity: Vec<Passivity>,
 }
 
 /// Sums over all windows so far.
@@ -70,6 +75,13 @@ pub(crate) struct Totals {
     pub stopped: Vec<Stopped>,
 }
 
+/// When an impulse that a follower reports acts: over the next window, over it but for that window's sake, at its start.
+enum Acts {
+    Later,
+    Holding,
+    AtOnce,
+}
+
 /// What one pass gave.
 #[derive(Default)]
 pub(crate) struct Pass {
@@ -79,6 +91,8 @@ pub(crate) struct Pass {
     pub got: Vec<Vec<Wrench>>,
     /// Those for the start of the next window.
     pub impacts: Vec<Vec<Wrench>>,
+    /// Those that hold handles over the next window.
+    pub holding: Vec<Vec<Wrench>>,
     /// Watched handles at the end, by member.
     pub ends: Vec<Vec<HandleState>>,
     /// By member.
@@ -119,6 +133,8 @@ pub(crate) struct Engine {
     pub scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
+    /// Contacts that make it advisable to take the last window again, iterating them.
+    pub alarms: Vec<Place>,
     pub clock: SimulatorClock,
     /// Memory of the inputs and of the states that come back, by member.
     inputs: Vec<Inputs>,
@@ -147,6 +163,10 @@ impl Engine {
         dt: f64,
     ) -> Result<Self, Error> {
         let mut interfaces = interfaces;
+        for guide in members.iter().flat_map(|member| &member.guides).filter(|guide| guide.own.is_none()) {
+            let slots = &mut interfaces[guide.interface].slots;
+            guide.slots().for_each(|slot| slots[slot].collides = true);
+        }
         for interface in interfaces.iter_mut().filter(|interface| members[interface.follower].responds) {
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
             // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
@@ -168,9 +188,12 @@ impl Engine {
                 force: zeros.clone(),
                 carry: zeros.clone(),
                 impacts: zeros.clone(),
+                holding: zeros.clone(),
                 accelerations: Vec::new(),
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
+                factors: vec![1.0; interface.slots.len()],
+                passivity: vec![Passivity::default(); interface.slots.len()],
             }
         };
         let zeros: Vec<_> = interfaces.iter().map(|interface| vec![Wrench::ZERO; interface.slots.len()]).collect();
@@ -183,6 +206,7 @@ impl Engine {
         let pass = Pass {
             used: zeros.clone(),
             impacts: zeros.clone(),
+            holding: zeros.clone(),
             got: zeros,
             ends: states.clone(),
             summaries: vec![None; members.len()],
@@ -194,7 +218,6 @@ impl Engine {
             states,
             interfaces: interface_states,
             given: vec![[0.0; 3]; n],
-            memory: Memory::default(),
             totals: Totals::default(),
             last_dt: 0.0,
         };
@@ -208,6 +231,7 @@ impl Engine {
             scheme,
             state,
             pass,
+            alarms: Vec::new(),
             clock: SimulatorClock { seconds: vec![0.0; n], stages: vec![Stages::default(); n], waiting: 0.0 },
             inputs,
             spare_states: vec![Vec::new(); n],
@@ -231,6 +255,7 @@ impl Engine {
     /// One window by the scene's scheme. Before the first one, and one that is longer than the last, a short piece of it shows what
     /// carriers would have to be stopped for within it; if that is anything, the piece stands and the rest follows.
     pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+        self.alarms.clear();
         let scheme = self.scheme.clone();
         let piece = dt * PIECE;
         if dt > self.state.last_dt && self.can_strike() && self.strikes_soon(piece, dt, pushes)? {
@@ -276,6 +301,7 @@ impl Engine {
             }
             self.pass.got[i].fill(Wrench::ZERO);
             self.pass.impacts[i].fill(Wrench::ZERO);
+            self.pass.holding[i].fill(Wrench::ZERO);
         }
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
@@ -356,8 +382,10 @@ impl Engine {
             self.clock.stages[m].add(stage, *seconds);
         }
         self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
-        let all = stepped.reactions.iter().map(|reaction| (reaction, false));
-        for (reaction, is_impact) in all.chain(stepped.impacts.iter().map(|impact| (impact, true))) {
+        let reactions = stepped.reactions.iter().map(|reaction| (reaction, Acts::Later));
+        let holding = stepped.holding.iter().map(|reaction| (reaction, Acts::Holding));
+        let impacts = stepped.impacts.iter().map(|reaction| (reaction, Acts::AtOnce));
+        for (reaction, acts) in reactions.chain(holding).chain(impacts) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
                 let leader = &self.pass.ends[guide.leader];
@@ -375,8 +403,10 @@ impl Engine {
                 ));
             }
             self.pass.got[interface][slot] += impulse;
-            if is_impact {
-                self.pass.impacts[interface][slot] += impulse;
+            match acts {
+                Acts::Later => {}
+                Acts::Holding => self.pass.holding[interface][slot] += impulse,
+                Acts::AtOnce => self.pass.impacts[interface][slot] += impulse,
             }
         }
         self.pass.summaries[m] = Some(summary);
@@ -404,10 +434,12 @@ impl Engine {
     /// Makes the last pass the window: books it, and moves the time on.
     pub(crate) fn accept(&mut self, dt: f64, passes: u32, load_change: f64, outcome: Outcome) -> WindowReport {
         let gap = self.gap();
+        self.record_passivity(dt);
         for i in 0..self.interfaces.len() {
             let accelerations = self.accelerations(i, dt);
             self.state.interfaces[i].accelerations = accelerations;
             self.state.interfaces[i].impacts.clone_from(&self.pass.impacts[i]);
+            self.state.interfaces[i].holding.clone_from(&self.pass.holding[i]);
         }
         let state = &mut self.state;
         for (i, interface) in self.interfaces.iter().enumerate() {

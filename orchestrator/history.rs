@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     engine::{Coupled, Push},
+    passivity::Place,
     scene::Rewind,
 };
 
@@ -88,6 +89,8 @@ pub(crate) struct Journal {
     end: u64,
     lengths: BTreeMap<u64, f64>,
     pushes: BTreeMap<u64, Vec<Push>>,
+    /// Contacts that are iterated from this window on.
+    iterated: BTreeMap<u64, Vec<Place>>,
 }
 
 impl Journal {
@@ -125,11 +128,21 @@ impl Journal {
         self.pushes.get(&window).map_or(&[], Vec::as_slice)
     }
 
+    /// Records that these contacts are iterated from `window` on, which was taken again for it.
+    pub(crate) fn iterate(&mut self, window: u64, contacts: &[Place]) {
+        self.iterated.insert(window, contacts.to_vec());
+    }
+
+    pub(crate) fn iterated(&self, window: u64) -> &[Place] {
+        self.iterated.get(&window).map_or(&[], Vec::as_slice)
+    }
+
     /// Forgets `window` and all after it.
     pub(crate) fn truncate(&mut self, window: u64) {
         self.end = self.end.min(window);
         self.lengths.split_off(&window);
         self.pushes.split_off(&window);
+        self.iterated.split_off(&window);
     }
 
     /// The first window that begins at or after `now − seconds`, if `window` windows have led to `now`.
@@ -150,13 +163,13 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{engine::Totals, schemes::Memory};
+    use crate::engine::Totals;
 
     fn mark(window: u64) -> Mark {
         let (states, interfaces) = (Vec::new(), Vec::new());
-        let (memory, totals) = (Memory::default(), Totals::default());
+        let totals = Totals::default();
         let given = Vec::new();
-        let coupled = Coupled { window, time: 0.0, states, interfaces, given, memory, totals, last_dt: 0.0 };
+        let coupled = Coupled { window, time: 0.0, states, interfaces, given, totals, last_dt: 0.0 };
         Mark { number: window, coupled }
     }
 

@@ -10,6 +10,7 @@ mod error;
 mod history;
 mod ledger;
 mod measure;
+mod passivity;
 mod plan;
 mod rate;
 mod report;

@@ -59,6 +59,9 @@ pub(crate) struct Slot {
     /// Effective inverse mass, in the handle's own axes. Measured, so no part of what makes two scenes the same.
     #[serde(skip)]
     pub mobility: Mobility,
+    /// Whether a follower collides with what the handle carries.
+    #[serde(skip)]
+    pub collides: bool,
 }
 
 /// A spring between watched handles.
@@ -81,6 +84,15 @@ impl GuidePlan {
             }
         };
         handles.iter().map(|&i| leader[i]).chain(fixed)
+    }
+
+    /// Slots of the interface that reactions go to.
+    pub(crate) fn slots(&self) -> impl Iterator<Item = usize> + '_ {
+        let (handles, fixed) = match &self.carriers {
+            Carriers::Handles { slots, .. } => (slots.as_slice(), None),
+            Carriers::Fixed { slot, .. } => (&[][..], Some(*slot)),
+        };
+        handles.iter().copied().chain(fixed)
     }
 
     /// The reach of what a Frame is fixed to `[m]`; 0 for a Point, which has no angle to it.

@@ -18,7 +18,7 @@ pub(crate) type Accelerations = [[f64; 3]; 2];
 
 impl Slot {
     /// Mobility of the handle in world axes, where the handle is in `state`.
-    fn mobility_in(&self, state: &HandleState) -> Mobility {
+    pub(crate) fn mobility_in(&self, state: &HandleState) -> Mobility {
         match state.orientation == HandleState::default().orientation {
             true => self.mobility,
             false => self.mobility.turned(&orientation_of(state)),

@@ -119,7 +119,10 @@ impl Run {
         }
         let start = Instant::now();
         let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
-        let result = self.engine.window(dt, &self.pushes);
+        let mut result = self.engine.window(dt, &self.pushes);
+        if result.is_ok() && !self.engine.alarms.is_empty() {
+            result = self.again(window)?;
+        }
         let took = start.elapsed();
         self.clock.windows += took;
         self.clock.taken += 1;
@@ -222,6 +225,20 @@ impl Run {
 
     // going back
 
+    /// Takes the last window again from its start, iterating the contacts that would have added energy.
+    fn again(&mut self, window: u64) -> Result<std::result::Result<WindowReport, Failure>> {
+        let contacts = std::mem::take(&mut self.engine.alarms);
+        self.go_to(window)?;
+        // The next one is probably not far.
+        let _ = self.mark();
+        self.engine.iterate(&contacts);
+        let result = self.engine.window(self.rate.dt, &self.pushes);
+        if result.is_ok() {
+            self.journal.iterate(window, &contacts);
+        }
+        Ok(result)
+    }
+
     /// Goes back by `seconds` `[s]`, to the begin of a window, not past the run's own. From there
     /// the run goes on as if it had never been further; loads may now differ.
     ///
@@ -282,6 +299,7 @@ impl Run {
         self.engine.resume(coupled);
         let clock = self.engine.clock.clone();
         for replayed in self.windows()..window {
+            self.engine.iterate(self.journal.iterated(replayed));
             if let Err(failure) = self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed)) {
                 return Err(self.lose(failure));
             }
@@ -394,12 +412,12 @@ impl Run {
         let dt = self.rate.dt;
         interfaces.flat_map(move |(interface, (plan, state))| {
             let states = &self.engine.state.states[plan.leader];
-            let slots = plan.slots.iter().zip(state.force.iter().zip(&state.impacts));
-            slots.map(move |(slot, (&force, &impact))| CoupledLoad {
+            let slots = plan.slots.iter().zip(state.force.iter().zip(&state.carry).zip(&state.impacts));
+            slots.map(move |(slot, ((&force, &carry), &impact))| CoupledLoad {
                 interface,
                 handle: slot.handle,
                 state: states[slot.watched],
-                load: force + impact.scaled(1.0 / dt),
+                load: force + (carry + impact).scaled(1.0 / dt),
             })
         })
     }

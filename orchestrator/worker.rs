@@ -55,6 +55,8 @@ pub(crate) struct Stepped {
     pub reactions: Vec<Reaction>,
     /// For the start of the carriers' next window.
     pub impacts: Vec<Reaction>,
+    /// Holds carriers over their next window.
+    pub holding: Vec<Reaction>,
     /// Of the simulator's own steps `[s]`.
     pub seconds: f64,
     /// Given back, so that their memory can be used again.
@@ -123,14 +125,14 @@ impl Worker {
 
     fn step(&mut self, dt: f64, n: u32, inputs: Inputs, mut states: Vec<HandleState>) -> Stepped {
         let start = Instant::now();
-        let (mut reactions, mut impacts) = (Vec::new(), Vec::new());
+        let [mut reactions, mut impacts, mut holding] = [const { Vec::new() }; 3];
         states.resize(self.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
-            let summary = worker.substeps(dt, n, &inputs, &mut reactions, &mut impacts)?;
+            let summary = worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding])?;
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
-        Stepped { outcome, states, reactions, impacts, seconds: start.elapsed().as_secs_f64(), inputs }
+        Stepped { outcome, states, reactions, impacts, holding, seconds: start.elapsed().as_secs_f64(), inputs }
     }
 
     /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the
@@ -140,12 +142,11 @@ impl Worker {
         dt: f64,
         n: u32,
         inputs: &Inputs,
-        reactions: &mut Vec<Reaction>,
-        impacts: &mut Vec<Reaction>,
+        [reactions, impacts, holding]: [&mut Vec<Reaction>; 3],
     ) -> Result<StepSummary, SimulatorError> {
         if n == 1 {
             let report = self.simulator.step(dt, inputs)?;
-            (*reactions, *impacts) = (report.reactions, report.impacts);
+            (*reactions, *impacts, *holding) = (report.reactions, report.impacts, report.holding);
             let stages = report.stages;
             return Ok(StepSummary {
                 iterations: report.iterations,
@@ -167,6 +168,7 @@ impl Worker {
             let part = Inputs { loads: inputs.loads.clone(), impulses, motions, responses };
             let report = self.simulator.step(dt / f64::from(n), &part)?;
             impacts.extend(report.impacts);
+            holding.extend(report.holding);
             for Reaction { guide, carrier, impulse } in report.reactions {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }

@@ -144,7 +144,13 @@ impl Builder {
         let Interface { leader, slots, .. } = &mut self.interfaces[interface];
         let leader = &*self.scene.simulators[*leader];
         *self.slots.entry((interface, handle)).or_insert_with(|| {
-            slots.push(Slot { handle, watched, extent: extent(leader, handle), mobility: Mobility::ZERO });
+            slots.push(Slot {
+                handle,
+                watched,
+                extent: extent(leader, handle),
+                mobility: Mobility::ZERO,
+                collides: false,
+            });
             slots.len() - 1
         })
     }

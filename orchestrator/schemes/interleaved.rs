@@ -1,11 +1,24 @@
 //! Interleaved simulation, \[PD97\] §3: "S_b takes a step, subject to the force that S_a computed in
 //! the last one; then S_a takes a step consistent with S_b's motion".
+//!
+//! Contacts whose late reactions would add energy ([`crate::passivity`]) are iterated instead,
+//! until they end.
 
 use partita_simulator::{Outcome, Wrench};
 
-use crate::engine::{Engine, Failure, InterfaceState, Push, WindowReport};
+use super::{Relaxed, fixed_point::FixedPoint};
+use crate::engine::{Engine, Failure, InterfaceState, Push, START, WindowReport};
+
+/// Passes of the iteration of contacts.
+const PASSES: u32 = 12;
+
+/// Energy that its residual may add in a window, of the carrier's largest [-].
+const ENERGY: f64 = 1e-3;
 
 pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+    if engine.iterated().next().is_some() {
+        return iterated(engine, dt, next_dt, pushes);
+    }
     let forces: Vec<_> =
         engine.state.interfaces.iter_mut().map(|interface| std::mem::take(&mut interface.force)).collect();
     let passed = engine.pass(dt, next_dt, &forces, pushes, false);
@@ -13,11 +26,37 @@ pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]
         interface.force = force;
     }
     passed?;
+    let active = engine.active_contacts(dt, next_dt);
+    engine.alarms.extend(active);
     let report = engine.accept(dt, 1, 0.0, Outcome::Converged);
+    carry_over(engine, dt);
+    Ok(report)
+}
 
-    // The force is carried over: λ⁽ⁱ⁺¹⁾ = G(λ⁽ⁱ⁾), [PD97] eq. 3. Where the next window has another
-    // length its impulse differs from what was got; the difference stays pending and is carried too.
-    // Impacts act at the start of the next window, as they are.
+/// A window in which some contacts are iterated.
+fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+    let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
+    engine.mark(START, true)?;
+    let mut passes = 0;
+    let solved = loop {
+        let places = engine.iterated().collect();
+        let mut solved = FixedPoint::new(&parameters, places).energy(ENERGY).solve(engine, dt, next_dt, pushes)?;
+        passes += solved.passes;
+        solved.passes = passes;
+        let more = engine.active_contacts(dt, next_dt);
+        if more.is_empty() {
+            break solved;
+        }
+        engine.iterate(&more);
+        engine.retract(START, true)?;
+    };
+    Ok(solved.accept(engine, dt, |engine| carry_over(engine, dt)))
+}
+
+/// The force is carried over: λ⁽ⁱ⁺¹⁾ = G(λ⁽ⁱ⁾), [PD97] eq. 3. Where the next window has another
+/// length its impulse differs from what was got; the difference stays pending and is carried too.
+/// Impacts act at the start of the next window, as they are.
+fn carry_over(engine: &mut Engine, dt: f64) {
     for (interface, got) in engine.state.interfaces.iter_mut().zip(&engine.pass.got) {
         let InterfaceState { force, carry, impacts, pending, .. } = interface;
         for (i, &got) in got.iter().enumerate() {
@@ -25,5 +64,4 @@ pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]
             carry[i] = if pending[i] == got { Wrench::ZERO } else { pending[i] - got };
         }
     }
-    Ok(report)
 }

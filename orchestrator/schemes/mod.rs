@@ -3,17 +3,15 @@
 //! One pass with Λ on the leaders gives G(Λ), what the followers report over dt; in the linear case
 //! G(Λ) = A⁻¹(D − BΛ) (\[PD97\] eq. 3), and the coupled solution is Λ = G(Λ).
 //!
-//! A scheme is a file here, a variant of [`Scheme`] and, where it remembers earlier windows, a part
-//! of [`Memory`]; the engine gives it passes and knows none of them.
+//! A scheme is a file here and a variant of [`Scheme`]; the engine gives it passes and knows none of them.
 
 use serde::{Deserialize, Serialize};
 
-mod aitken;
+mod fixed_point;
 mod interleaved;
 mod relaxed;
 
 use crate::engine::{Engine, Failure, Push, WindowReport};
-use aitken::Aitken;
 pub use relaxed::Relaxed;
 
 /// How the coupled loads of a window are found.
@@ -21,7 +19,9 @@ pub use relaxed::Relaxed;
 pub enum Scheme {
     /// \[PD97\] §3: this window's load is what the last one reported. One pass, no retract. With r the
     /// follower's mass over the leader's, the error of two tied masses after n windows is r^(n+1):
-    /// it wants heavy leaders.
+    /// attachments want heavy leaders. A contact whose late reactions would add more than a hundredth
+    /// of its body's energy is iterated until it ends, in passes of that window and the next ones; the
+    /// first of them is taken again from a mark.
     #[default]
     Interleaved,
     /// The pass repeated in place until load and report agree, each for the price of one more step of all: for followers as heavy
@@ -34,13 +34,6 @@ impl From<Relaxed> for Scheme {
     fn from(relaxed: Relaxed) -> Self {
         Self::Relaxed(relaxed)
     }
-}
-
-/// What schemes carry from window to window besides the loads. It is part of every mark, so that
-/// going back brings it back.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Memory {
-    relaxed: relaxed::Memory,
 }
 
 /// A parameter that is out of range: thing, found, expected.

@@ -98,9 +98,21 @@ impl AviCloth {
 impl AviCloth {
     /// Computes impacts on carriers that come to where the cloth cannot give way.
     pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
-        let Work { contacts, obstacles, next, inverse_masses, held, begin, velocities, reactions, impacts, .. } =
-            &mut self.work;
+        let Work {
+            contacts,
+            obstacles,
+            next,
+            inverse_masses,
+            held,
+            begin,
+            velocities,
+            reactions,
+            impacts,
+            holding,
+            ..
+        } = &mut self.work;
         impacts.clear();
+        holding.clear();
         let Some(contacts) = contacts else { return };
         // Vertices have times of their own; what was loaded has come to the end of the step.
         let gravity = V3::from(self.parameters.gravity);
@@ -113,7 +125,7 @@ impl AviCloth {
         let State { contact, external, .. } = next;
         let (guides, positions) = (&self.guides, begin);
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
     }
 }
 

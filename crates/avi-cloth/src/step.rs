@@ -57,6 +57,7 @@ pub(crate) struct Work {
     pub given: Vec<Given>,
     pub reactions: Vec<Reaction>,
     pub impacts: Vec<Reaction>,
+    pub holding: Vec<Reaction>,
     /// Velocities of the vertices at the end of a step `[m/s]`.
     pub velocities: Vec<V3>,
     /// Of the last step.
@@ -123,6 +124,7 @@ impl AviCloth {
         self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
+        report.add_up_holding(&mut self.work.holding);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         self.note_strain(&mut report.outcome);

@@ -27,15 +27,16 @@ pub struct Ended<'a> {
 }
 
 impl Obstacles {
-    /// Impulses that stop carriers in their next step where the cloth has no room for them: forces to `reactions`, what acts at
-    /// the start of that step to `impacts`, both with what carriers of attachments take of it, and to `external` what the
-    /// cloth's own supports do. Nothing without responses. Run it last, since it takes over the memory of `contacts`.
+    /// Impulses that stop carriers in their next step where the cloth has no room for them: those that are spread over it, and
+    /// those at its start. Either list has the share of the attachments' carriers too; `external` takes that of the cloth's own
+    /// supports. `reactions` are those of this step, which act then as well. Nothing without responses. Run it last, since it
+    /// takes over the memory of `contacts`.
     pub fn stop_carriers(
         &self,
         contacts: &mut Contacts,
         cloth: Ended<'_>,
-        reactions: &mut Vec<Reaction>,
-        impacts: &mut Vec<Reaction>,
+        reactions: &[Reaction],
+        [holding, impacts]: [&mut Vec<Reaction>; 2],
         external: &mut Wrench,
     ) {
         let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
@@ -85,12 +86,12 @@ impl Obstacles {
             let impulse = Wrench { linear: of.linear.into(), angular: angular.into() };
             Reaction { guide: guide as u32, carrier: of.carrier, impulse }
         };
-        reactions.extend(stops.forces.iter().map(reaction));
+        holding.extend(stops.forces.iter().map(reaction));
         impacts.extend(stops.impacts.iter().map(reaction));
         for of in &stops.supports {
             let held = cloth.held.iter().find(|held| held.vertex == of.vertex as usize);
             let support = held.and_then(|held| held.guide).map_or(Support::Own, Support::Guide);
-            support.take(of.force, of.place, reactions, external);
+            support.take(of.force, of.place, holding, external);
             support.take(of.impact, of.place, impacts, external);
         }
     }

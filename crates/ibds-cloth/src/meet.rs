@@ -99,12 +99,13 @@ impl IbdsCloth {
 
     /// Computes impacts on carriers that come to where the cloth cannot give way.
     pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
-        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
+        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, holding, .. } = &mut self.work;
         impacts.clear();
+        holding.clear();
         let Some(contacts) = contacts else { return };
         let State { contact, positions, velocities, external, .. } = next;
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
     }
 }

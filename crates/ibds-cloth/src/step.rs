@@ -76,6 +76,7 @@ pub(crate) struct Work {
     pub rates: Pushes,
     pub reactions: Vec<Reaction>,
     pub impacts: Vec<Reaction>,
+    pub holding: Vec<Reaction>,
 }
 
 impl IbdsCloth {
@@ -114,6 +115,7 @@ impl IbdsCloth {
         self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
+        report.add_up_holding(&mut self.work.holding);
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)

@@ -167,6 +167,7 @@ impl ImplicitCloth {
             obstacles: Obstacles::default(),
             reactions: vec![],
             impacts: vec![],
+            holding: vec![],
             unbalanced: 0.0,
             islands: Islands::new(partita_mesh::islands(
                 mesh.vertices().len(),

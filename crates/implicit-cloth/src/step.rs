@@ -63,6 +63,7 @@ pub(crate) struct Work {
     pub obstacles: Obstacles,
     pub reactions: Vec<Reaction>,
     pub impacts: Vec<Reaction>,
+    pub holding: Vec<Reaction>,
 }
 
 impl ImplicitCloth {
@@ -124,6 +125,7 @@ impl ImplicitCloth {
         self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
+        report.add_up_holding(&mut self.work.holding);
         Ok(report)
     }
 
@@ -420,12 +422,13 @@ impl ImplicitCloth {
 
     /// Computes impacts on carriers that come to where the cloth cannot give way.
     fn stop_carriers(&mut self, inputs: &Inputs) {
-        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, .. } = &mut self.work;
+        let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, holding, .. } = &mut self.work;
         let State { contact, positions, velocities, external, .. } = next;
         impacts.clear();
+        holding.clear();
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, impacts, external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
     }
 
     fn check_finite(&self) -> Result<(), SimulatorError> {

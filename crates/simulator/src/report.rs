@@ -75,6 +75,9 @@ pub struct StepReport {
     /// Impulses that the guides' carriers receive at the start of their next step, on top of the reactions: what stops a
     /// carrier for which the follower has no way to make room. Sorted as the reactions.
     pub impacts: Vec<Reaction>,
+    /// Impulses that hold carriers against their other accelerations over their next step, where the follower cannot make
+    /// room. They act as reactions do, but no motion of this step caused them. Sorted as the reactions.
+    pub holding: Vec<Reaction>,
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
     /// Where the time went.
@@ -91,6 +94,7 @@ impl StepReport {
             outcome: Outcome::Converged,
             reactions: Vec::new(),
             impacts: Vec::new(),
+            holding: Vec::new(),
             notes: Vec::new(),
             stages: Stages::default(),
         }
@@ -104,6 +108,11 @@ impl StepReport {
     /// Takes impacts over in order, of one carrier their sum; the list is left empty.
     pub fn add_up_impacts(&mut self, impacts: &mut Vec<Reaction>) {
         sum_up(impacts, &mut self.impacts);
+    }
+
+    /// Takes holding impulses over in order, of one carrier their sum; the list is left empty.
+    pub fn add_up_holding(&mut self, holding: &mut Vec<Reaction>) {
+        sum_up(holding, &mut self.holding);
     }
 }
 

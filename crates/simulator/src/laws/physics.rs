@@ -6,7 +6,10 @@ use super::{
     Broken, Suite,
     scenario::{STEPS, SWING, Scenario, read, variants},
 };
-use crate::{Carrier, Guide, HandleId, Inputs, Kind, Ledger, Precision, Reaction, Simulator, Wrench, path::quaternion};
+use crate::{
+    Carrier, Guide, HandleId, Inputs, Kind, Ledger, Precision, Reaction, Simulator, StepReport, Wrench,
+    path::quaternion,
+};
 
 const IMPULSE: &str = "5 (loads are impulses)";
 const MOBILITY: &str = "10 (stated mobility is what an impulse does)";
@@ -175,7 +178,9 @@ fn followed(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
         }
         sound(k, scenario, &inputs, &seen.report.reactions)?;
         sound(k, scenario, &inputs, &seen.report.impacts)?;
-        let reactions: &Vec<_> = &seen.report.reactions.iter().chain(&seen.report.impacts).copied().collect();
+        sound(k, scenario, &inputs, &seen.report.holding)?;
+        let StepReport { reactions, impacts, holding, .. } = &seen.report;
+        let reactions: &Vec<_> = &reactions.iter().chain(impacts).chain(holding).copied().collect();
         reactions.iter().for_each(|r| taken[r.guide as usize] += Vector3::from(r.impulse.linear).norm());
         balance(suite, k, &inputs, before, scenario.simulator.ledger(), reactions)?;
         turned.book(suite.dt, &inputs, &places, before, scenario.simulator.ledger(), reactions);
@@ -207,6 +212,7 @@ fn let_go(suite: &Suite, scenario: &mut Scenario) -> Result<(), Broken> {
         }
         sound(k, scenario, &none, &first.report.reactions)?;
         sound(k, scenario, &none, &first.report.impacts)?;
+        sound(k, scenario, &none, &first.report.holding)?;
         balance(suite, k, &none, before, scenario.simulator.ledger(), &first.report.reactions)?;
     }
     Ok(())

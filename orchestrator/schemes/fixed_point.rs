@@ -1,0 +1,294 @@
+//! Fixed-point iteration on the loads of a window: passes repeated in place by retract, until the
+//! loads that the leaders felt are those that the followers report.
+//!
+//! With x the loads, r = G(x) - x their residual and P a factor for each slot, the next iterate is
+//! Anderson's, D. Anderson: Iterative procedures for nonlinear integral equations, JACM 1965:
+//!
+//!   x ← x̄ + P r̄,   x̄ = x_b + Σ θ_k (x_k - x_b),   r̄ = r_b + Σ θ_k (r_k - r_b),
+//!
+//! where b is the trial of the smallest residual so far, k are the last others, and θ makes |r̄|
+//! smallest. For linear G of n modes this ends after n + 2 passes. G has kinks where contacts end:
+//! where two trials in a row are worse than the best, the next is found between the best and one on
+//! the other side of the solution (r_b·r_k < 0) by the secant, with the Illinois rule of regula falsi:
+//! each time that end stays its residual counts half.
+//!
+//! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
+//! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
+
+use partita_simulator::{Outcome, Wrench};
+
+use super::Relaxed;
+use crate::{
+    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    passivity::Place,
+};
+
+/// Halvings of one change of the loads before the iteration stops at the best trial.
+const HALVINGS: u32 = 12;
+
+/// Trials besides the best that are kept, as differences to it.
+const HISTORY: usize = 8;
+
+/// A difference of residuals is left out if less of it than this is independent of the newer ones [-].
+const INDEPENDENT: f64 = 1e-2;
+
+/// Trials in a row that are no better than the best before the iteration searches between two.
+const STALLED: u32 = 2;
+
+/// Loads and their residual.
+#[derive(Clone, Default)]
+struct Trial {
+    x: Vec<f64>,
+    r: Vec<f64>,
+}
+
+impl Trial {
+    fn size(&self) -> f64 {
+        norm(&self.r)
+    }
+
+    fn add(&mut self, factor: f64, other: &Self) {
+        self.x.iter_mut().zip(&other.x).for_each(|(x, other)| *x += factor * other);
+        self.r.iter_mut().zip(&other.r).for_each(|(r, other)| *r += factor * other);
+    }
+
+    fn is_opposite(&self, other: &Self) -> bool {
+        dot(&self.r, &other.r) < 0.0
+    }
+}
+
+/// What an iteration has found.
+pub(super) struct Solved {
+    places: Vec<Place>,
+    forces: Vec<Vec<Wrench>>,
+    pub passes: u32,
+    load_change: f64,
+    outcome: Outcome,
+}
+
+impl Solved {
+    /// Makes the last pass the window, with the loads of the next one as they were found. What is owed acts as far as it adds no energy.
+    /// `others` carries over the loads of all other slots.
+    pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
+        let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
+        others(engine);
+        for [i, s] in self.places {
+            let InterfaceState { pending, impacts, holding, .. } = &engine.state.interfaces[i];
+            let holding = holding[s];
+            let owed = engine.passive_part([i, s], pending[s] - impacts[s] - holding);
+            let state = &mut engine.state.interfaces[i];
+            (state.force[s], state.carry[s]) = (self.forces[i][s], owed + holding);
+        }
+        report
+    }
+}
+
+/// Iterates on the loads of some slots; all others are interleaved.
+pub(super) struct FixedPoint<'a> {
+    parameters: &'a Relaxed,
+    places: Vec<Place>,
+    /// Energy that the residual may add to each contact, of the largest that its carrier had [-].
+    energy: f64,
+    best: Option<Trial>,
+    /// Newest first.
+    others: Vec<Trial>,
+    stalled: u32,
+}
+
+impl<'a> FixedPoint<'a> {
+    pub(super) fn new(parameters: &'a Relaxed, places: Vec<Place>) -> Self {
+        Self { parameters, places, energy: 0.0, best: None, others: vec![], stalled: 0 }
+    }
+
+    /// Converges also when the residual adds no more than this to the energy of any contact [-].
+    pub(super) fn energy(self, energy: f64) -> Self {
+        Self { energy, ..self }
+    }
+
+    /// Finds the loads of a window that is marked as [`START`], and leaves the engine after the pass with them.
+    pub(super) fn solve(
+        mut self,
+        engine: &mut Engine,
+        dt: f64,
+        next_dt: f64,
+        pushes: &[Push],
+    ) -> Result<Solved, Failure> {
+        let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
+        let (mut x, mut passes, mut halvings, mut giving_up) = (self.stack(engine, &forces, 1.0), 0, 0, false);
+        let (load_change, outcome) = loop {
+            if passes > 0 {
+                engine.retract(START, true)?;
+            }
+            passes += 1;
+            if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, passes > 1) {
+                match &self.best {
+                    // The loads carried over fail: without them, or not at all.
+                    None if x.iter().all(|&x| x == 0.0) => return Err(failure),
+                    None => x.fill(0.0),
+                    Some(_) if giving_up => return Err(failure),
+                    Some(best) if halvings == HALVINGS || passes >= self.parameters.passes => {
+                        giving_up = true;
+                        x.clone_from(&best.x);
+                    }
+                    Some(best) => {
+                        halvings += 1;
+                        x.iter_mut().zip(&best.x).for_each(|(x, best)| *x = 0.5 * (*x + best));
+                    }
+                }
+                self.unstack(engine, &x, &mut forces);
+                continue;
+            }
+            halvings = 0;
+
+            // Without what is meant for the next window.
+            let got = self.stack(engine, &engine.pass.got, 1.0 / dt);
+            let impacts = self.stack(engine, &engine.pass.impacts, 1.0 / dt);
+            let holding = self.stack(engine, &engine.pass.holding, 1.0 / dt);
+            let ahead = impacts.iter().zip(&holding).map(|(impact, holding)| impact + holding);
+            let r = got.iter().zip(ahead).zip(&x).map(|((got, ahead), x)| got - ahead - x).collect();
+            let trial = Trial { x: x.clone(), r };
+            let (size, change, gap) = (norm(&x).max(trial.size()), trial.size(), engine.gap());
+            let relative = if change <= self.parameters.floor { 0.0 } else { change / size };
+            let fits = relative <= self.parameters.tolerance
+                || self.energy > 0.0
+                    && self.places.iter().all(|&place| engine.residual_energy(place, dt, next_dt) <= self.energy);
+            if fits && gap <= self.parameters.gap {
+                break (relative, Outcome::Converged);
+            }
+            if giving_up || passes >= self.parameters.passes {
+                if let Some(best) = self.best.as_ref().filter(|best| !giving_up && best.size() < change) {
+                    giving_up = true;
+                    x.clone_from(&best.x);
+                    self.unstack(engine, &x, &mut forces);
+                    continue;
+                }
+                let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
+                let fits = relative <= self.parameters.tolerance;
+                let outcome = match fits {
+                    true => stopped(gap, self.parameters.gap, "m"),
+                    false => stopped(relative, self.parameters.tolerance, "of the coupled loads"),
+                };
+                break (relative, outcome);
+            }
+            if self.best.is_none() {
+                self.estimate(engine, dt);
+            }
+            x = self.next(engine, trial);
+            self.unstack(engine, &x, &mut forces);
+        };
+
+        self.remember(engine);
+        Ok(Solved { places: self.places, forces, passes, load_change, outcome })
+    }
+
+    /// Loads for the next pass, after `trial`.
+    fn next(&mut self, engine: &Engine, trial: Trial) -> Vec<f64> {
+        let Some(best) = self.best.take() else {
+            let x = self.advanced(engine, &trial.x, &trial.r);
+            self.best = Some(trial);
+            return x;
+        };
+        let is_better = trial.size() < best.size();
+        let (best, newer) = if is_better { (trial, best) } else { (best, trial) };
+        self.stalled = if is_better { 0 } else { self.stalled + 1 };
+        self.others.insert(0, newer);
+        self.others.truncate(HISTORY);
+        let sum = match self.others.iter_mut().find(|other| other.is_opposite(&best)) {
+            Some(end) if self.stalled >= STALLED => {
+                end.r.iter_mut().for_each(|r| *r *= 0.5);
+                combined(&best, std::slice::from_ref(end))
+            }
+            _ => combined(&best, &self.others),
+        };
+        let x = self.advanced(engine, &sum.x, &sum.r);
+        self.best = Some(best);
+        x
+    }
+
+    /// x + P r.
+    fn advanced(&self, engine: &Engine, x: &[f64], r: &[f64]) -> Vec<f64> {
+        let factors = self.places.iter().flat_map(|&[i, s]| [engine.state.interfaces[i].factors[s]; 6]);
+        x.iter().zip(r).zip(factors).map(|((x, r), factor)| x + factor * r).collect()
+    }
+
+    /// Factors of contacts that are new, from the first pass.
+    fn estimate(&self, engine: &mut Engine, dt: f64) {
+        for &[i, s] in &self.places {
+            if engine.state.interfaces[i].force[s] == Wrench::ZERO {
+                let ratio = engine.mass_ratio([i, s], dt);
+                engine.state.interfaces[i].factors[s] = self.clamped(1.0 / (1.0 + ratio));
+            }
+        }
+    }
+
+    /// Keeps, for the next window, the factor of each slot that the last two trials would have had right.
+    fn remember(&self, engine: &mut Engine) {
+        let (Some(best), Some(other)) = (&self.best, self.others.first()) else { return };
+        for (k, &[i, s]) in self.places.iter().enumerate() {
+            let of =
+                |row: &[f64], other: &[f64]| -> Vec<f64> { (6 * k..6 * k + 6).map(|k| row[k] - other[k]).collect() };
+            let (moved, changed) = (of(&best.x, &other.x), of(&best.r, &other.r));
+            let squared = dot(&changed, &changed);
+            if squared > 0.0 {
+                engine.state.interfaces[i].factors[s] = self.clamped(-dot(&moved, &changed) / squared);
+            }
+        }
+    }
+
+    fn clamped(&self, factor: f64) -> f64 {
+        factor.clamp(self.parameters.factor[0], self.parameters.factor[1])
+    }
+
+    /// Wrenches of the slots as one vector of forces: torques are divided by the extent of what they turn.
+    fn stack(&self, engine: &Engine, wrenches: &[Vec<Wrench>], scale: f64) -> Vec<f64> {
+        let row = |&[i, s]: &Place| {
+            let (wrench, extent) = (wrenches[i][s], engine.interfaces[i].slots[s].extent);
+            let ([a, b, c], [d, e, f]) = (wrench.linear, wrench.angular.map(|x| x / extent));
+            [a, b, c, d, e, f].map(|x| x * scale)
+        };
+        self.places.iter().flat_map(row).collect()
+    }
+
+    /// The inverse of [`FixedPoint::stack`].
+    fn unstack(&self, engine: &Engine, x: &[f64], wrenches: &mut [Vec<Wrench>]) {
+        for (&[i, s], row) in self.places.iter().zip(x.chunks_exact(6)) {
+            let extent = engine.interfaces[i].slots[s].extent;
+            let angular = [row[3], row[4], row[5]].map(|x| x * extent);
+            wrenches[i][s] = Wrench { linear: [row[0], row[1], row[2]], angular };
+        }
+    }
+}
+
+/// The combination x̄ of trials, and its residual r̄, that is smallest.
+///
+/// The differences of residuals are made orthogonal, newest first, by the modified Gram-Schmidt process; each keeps the step in x that
+/// belongs to it.
+fn combined(best: &Trial, others: &[Trial]) -> Trial {
+    let mut basis: Vec<Trial> = vec![];
+    for other in others {
+        let minus = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>();
+        let mut step = Trial { x: minus(&other.x, &best.x), r: minus(&other.r, &best.r) };
+        let size = step.size();
+        for known in &basis {
+            step.add(-dot(&known.r, &step.r), known);
+        }
+        if step.size() > INDEPENDENT * size {
+            let size = step.size();
+            step.x.iter_mut().chain(&mut step.r).for_each(|x| *x /= size);
+            basis.push(step);
+        }
+    }
+    let mut sum = best.clone();
+    for step in &basis {
+        sum.add(-dot(&step.r, &sum.r), step);
+    }
+    sum
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
