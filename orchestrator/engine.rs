@@ -357,7 +357,8 @@ impl Engine {
             let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
                 let slots = &self.interfaces[guide.interface].slots;
-                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], next_dt)
+                let at_once = |slot| self.is_iterated([guide.interface, slot]);
+                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], at_once, next_dt)
             }));
         }
         inputs

@@ -16,6 +16,7 @@ use partita_simulator::{HandleState, Wrench};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    Scheme,
     engine::{Engine, InterfaceState},
     plan::Slot,
     responses::{Accelerations, lasting},
@@ -55,14 +56,20 @@ impl Window<'_> {
         work(impulse, [mean(self.begin.velocity, self.end.velocity), mean(self.begin.spin, self.end.spin)])
     }
 
-    /// Work of an impulse that acts over the next window, with another one that holds, after an impact at its start `[J]`.
-    fn work_next(&self, impulse: Wrench, [holding, impact]: [Wrench; 2], accelerations: &Accelerations) -> f64 {
+    /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with another one that holds, after an impact at its start `[J]`.
+    fn work_next(
+        &self,
+        impulse: Wrench,
+        [holding, impact]: [Wrench; 2],
+        accelerations: &Accelerations,
+        next_dt: f64,
+    ) -> f64 {
         let mobility = self.slot.mobility_in(self.end);
         let smooth = impulse + holding;
         let sudden = mobility.change(impact.linear.into(), impact.angular.into());
         let smooth = mobility.change(smooth.linear.into(), smooth.angular.into());
         let start = [self.end.velocity, self.end.spin].map(V3::from);
-        let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + self.dt * V3::from(accelerations[k])));
+        let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + next_dt * V3::from(accelerations[k])));
         work(impulse, mean)
     }
 
@@ -94,7 +101,7 @@ impl Engine {
             let (got, ahead) = (self.pass.got[i][s], [self.pass.holding[i][s], self.pass.impacts[i][s]]);
             let reaction = got - ahead[0] - ahead[1];
             let accelerations = self.lasting_at([i, s], &window);
-            let then = window.work_next(reaction, ahead, &accelerations) - window.work(reaction);
+            let then = window.work_next(reaction, ahead, &accelerations, next_dt) - window.work(reaction);
             let work = known.work + self.added([i, s], &window) + then;
             work > ALLOWED * known.energy.max(window.energy(&accelerations, dt.max(next_dt)))
         };
@@ -107,9 +114,14 @@ impl Engine {
         interfaces.flat_map(|(i, interface)| (0..interface.slots.len()).map(move |s| [i, s]))
     }
 
-    /// Contacts that are iterated.
+    /// Whether the loads of a slot are iterated.
+    pub(crate) fn is_iterated(&self, [i, s]: Place) -> bool {
+        self.scheme != Scheme::Interleaved || self.state.interfaces[i].passivity[s].iterated
+    }
+
+    /// Slots whose loads are iterated.
     pub(crate) fn iterated(&self) -> impl Iterator<Item = Place> + '_ {
-        self.places().filter(|&[i, s]| self.state.interfaces[i].passivity[s].iterated)
+        self.places().filter(|&place| self.is_iterated(place))
     }
 
     /// Iterates these contacts from now on.

@@ -57,17 +57,18 @@ impl GuidePlan {
         slots: &[Slot],
         states: &[HandleState],
         accelerations: &[Accelerations],
+        at_once: impl Fn(usize) -> bool,
         next_step: f64,
     ) -> Option<std::sync::Arc<[Response]>> {
         let of = |watched: usize, slot: usize, arm: Option<V3>| {
             let mobility = slots[slot].mobility_in(&states[watched]);
             let [linear, angular] = accelerations[slot];
+            let (angular_acceleration, at_once) = (angular, at_once(slot));
             let Some(arm) = arm else {
-                return Response { mobility, acceleration: linear, angular_acceleration: angular, next_step };
+                return Response { mobility, acceleration: linear, angular_acceleration, next_step, at_once };
             };
-            let linear = V3::from(linear) + V3::from(angular).cross(&arm);
-            let mobility = mobility.at(arm);
-            Response { mobility, acceleration: linear.into(), angular_acceleration: angular, next_step }
+            let acceleration = (V3::from(linear) + V3::from(angular).cross(&arm)).into();
+            Response { mobility: mobility.at(arm), acceleration, angular_acceleration, next_step, at_once }
         };
         match &self.carriers {
             Carriers::Handles { watched, slots: numbers } => {
@@ -134,16 +135,23 @@ impl Engine {
         Ok(tried.is_ok())
     }
 
-    /// Accelerations of an interface's handles in this pass by all but its follower.
+    /// Accelerations of an interface's handles in this pass by all but its follower, or, where its loads are iterated, by all but its
+    /// impacts and what holds.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
         let Interface { follower, leader, slots } = &self.interfaces[interface];
         if !self.members[*follower].responds {
             return Vec::new();
         }
         let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
-        let of =
-            |(slot, &used): (&Slot, &Wrench)| slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt);
-        slots.iter().zip(&self.pass.used[interface]).map(of).collect()
+        let of = |(number, slot): (usize, &Slot)| {
+            let before = &self.state.interfaces[interface];
+            let used = match self.is_iterated([interface, number]) {
+                true => before.impacts[number] + before.holding[number],
+                false => self.pass.used[interface][number],
+            };
+            slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt)
+        };
+        slots.iter().enumerate().map(of).collect()
     }
 
     /// Those that the window before had as well.

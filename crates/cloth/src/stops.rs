@@ -49,7 +49,10 @@ impl Obstacles {
                     Some(Some(motion)) => {
                         let guide_of = &cloth.guides[guide];
                         let mut carriers = carriers_of(guide_of, motion, response(guide), self.frame(obstacle));
+                        let acts_then =
+                            |carrier: u32| response(guide).is_some_and(|all| !all[carrier as usize].at_once);
                         let own = reactions.iter().filter(|reaction| reaction.guide as usize == guide);
+                        let own = own.filter(|reaction| acts_then(reaction.carrier));
                         own.for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));
                         carriers
                     }
