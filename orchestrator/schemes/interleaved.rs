@@ -10,7 +10,7 @@ use super::{Relaxed, fixed_point::FixedPoint};
 use crate::engine::{Engine, Failure, InterfaceState, Push, START, WindowReport};
 
 /// Passes of the iteration of contacts.
-const PASSES: u32 = 12;
+const PASSES: u32 = 7;
 
 /// Energy that its residual may add in a window, of the carrier's largest [-].
 const ENERGY: f64 = 1e-3;

@@ -40,6 +40,7 @@ mod implicit;
 mod overhead;
 mod particles;
 mod random;
+mod random_scene;
 mod record;
 mod report;
 /// Cloth as the tests of `contact` have it.
