@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Mistake, Scheme,
     ledger::InterfaceLedger,
-    passivity::{Passivity, Place},
+    passivity::{Passivity, SlotIndex},
     plan::{GuidePlan, Interface, Member, SpringPlan, motion, orientation_of},
     report::Stopped,
     responses::Accelerations,
@@ -50,8 +50,10 @@ pub(crate) struct InterfaceState {
     pub carry: Vec<Wrench>,
     /// Impulse that acts at the start of the next window [N s, N m s].
     pub impacts: Vec<Wrench>,
-    /// Impulse of the last window that holds over the next one [N s, N m s].
+    /// Impulse of the last window that holds over the next one, part of `carry` [N s, N m s].
     pub holding: Vec<Wrench>,
+    /// Part of what is pending that waits, since it would add energy [N s, N m s].
+    pub withheld: Vec<Wrench>,
     /// Accelerations of the leader's handles in the last window by all but this follower; none before the first.
     pub accelerations: Vec<Accelerations>,
     /// Σ got − Σ used [N s, N m s].
@@ -75,11 +77,14 @@ pub(crate) struct Totals {
     pub stopped: Vec<Stopped>,
 }
 
-/// When an impulse that a follower reports acts: over the next window, over it but for that window's sake, at its start.
-enum Acts {
-    Later,
+/// Kinds of impulses that a follower reports.
+enum Reported {
+    /// Caused by the motion of this window.
+    Reaction,
+    /// Holds the carrier over the next window.
     Holding,
-    AtOnce,
+    /// Acts at the start of the next window.
+    Impact,
 }
 
 /// What one pass gave.
@@ -133,8 +138,8 @@ pub(crate) struct Engine {
     pub scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
-    /// Contacts that make it advisable to take the last window again, iterating them.
-    pub alarms: Vec<Place>,
+    /// Contacts that the last window should have iterated; the caller repeats the window if there are any.
+    pub to_iterate: Vec<SlotIndex>,
     pub clock: SimulatorClock,
     /// Memory of the inputs and of the states that come back, by member.
     inputs: Vec<Inputs>,
@@ -189,6 +194,7 @@ impl Engine {
                 carry: zeros.clone(),
                 impacts: zeros.clone(),
                 holding: zeros.clone(),
+                withheld: zeros.clone(),
                 accelerations: Vec::new(),
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
@@ -231,7 +237,7 @@ impl Engine {
             scheme,
             state,
             pass,
-            alarms: Vec::new(),
+            to_iterate: Vec::new(),
             clock: SimulatorClock { seconds: vec![0.0; n], stages: vec![Stages::default(); n], waiting: 0.0 },
             inputs,
             spare_states: vec![Vec::new(); n],
@@ -255,19 +261,24 @@ impl Engine {
     /// One window by the scene's scheme. Before the first one, and one that is longer than the last, a short piece of it shows what
     /// carriers would have to be stopped for within it; if that is anything, the piece stands and the rest follows.
     pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-        self.alarms.clear();
+        self.to_iterate.clear();
         let scheme = self.scheme.clone();
         let piece = dt * PIECE;
         if dt > self.state.last_dt && self.can_strike() && self.strikes_soon(piece, dt, pushes)? {
             let (window, end) = (self.state.window, self.state.time + dt);
             let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
+            let iterated: Vec<_> = self.iterated().collect();
             let first = scheme.window(self, piece, dt - piece, pushes)?;
             // Over so short a piece reactions are no forces to go on with: they act as the impulses that they are.
-            for (interface, force) in self.state.interfaces.iter_mut().zip(forces) {
-                interface.force = force;
-                let owed = interface.pending.iter().zip(&interface.impacts).map(|(pending, impact)| *pending - *impact);
-                interface.carry = owed.collect();
+            for [i, s] in self.slot_indices().collect::<Vec<_>>() {
+                let is_iterated = self.is_iterated([i, s]);
+                let interface = &mut self.state.interfaces[i];
+                interface.force[s] = forces[i][s];
+                // The reaction to the force of the window before is part of what is pending, and of the force.
+                let owed = if is_iterated { interface.pending[s] - interface.withheld[s] } else { self.pass.got[i][s] };
+                interface.carry[s] = owed - interface.impacts[s];
             }
+            self.iterate(&iterated);
             let mut report = scheme.window(self, dt - piece, dt, pushes)?;
             report.passes += first.passes;
             report.load_change = report.load_change.max(first.load_change);
@@ -357,8 +368,8 @@ impl Engine {
             let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
                 let slots = &self.interfaces[guide.interface].slots;
-                let at_once = |slot| self.is_iterated([guide.interface, slot]);
-                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], at_once, next_dt)
+                let is_iterated = |slot| self.is_iterated([guide.interface, slot]);
+                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], is_iterated, next_dt)
             }));
         }
         inputs
@@ -383,10 +394,10 @@ impl Engine {
             self.clock.stages[m].add(stage, *seconds);
         }
         self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
-        let reactions = stepped.reactions.iter().map(|reaction| (reaction, Acts::Later));
-        let holding = stepped.holding.iter().map(|reaction| (reaction, Acts::Holding));
-        let impacts = stepped.impacts.iter().map(|reaction| (reaction, Acts::AtOnce));
-        for (reaction, acts) in reactions.chain(holding).chain(impacts) {
+        let reactions = stepped.reactions.iter().map(|reaction| (reaction, Reported::Reaction));
+        let holding = stepped.holding.iter().map(|reaction| (reaction, Reported::Holding));
+        let impacts = stepped.impacts.iter().map(|reaction| (reaction, Reported::Impact));
+        for (reaction, kind) in reactions.chain(holding).chain(impacts) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
                 let leader = &self.pass.ends[guide.leader];
@@ -404,10 +415,10 @@ impl Engine {
                 ));
             }
             self.pass.got[interface][slot] += impulse;
-            match acts {
-                Acts::Later => {}
-                Acts::Holding => self.pass.holding[interface][slot] += impulse,
-                Acts::AtOnce => self.pass.impacts[interface][slot] += impulse,
+            match kind {
+                Reported::Reaction => {}
+                Reported::Holding => self.pass.holding[interface][slot] += impulse,
+                Reported::Impact => self.pass.impacts[interface][slot] += impulse,
             }
         }
         self.pass.summaries[m] = Some(summary);

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     engine::{Coupled, Push},
-    passivity::Place,
+    passivity::SlotIndex,
     scene::Rewind,
 };
 
@@ -90,7 +90,7 @@ pub(crate) struct Journal {
     lengths: BTreeMap<u64, f64>,
     pushes: BTreeMap<u64, Vec<Push>>,
     /// Contacts that are iterated from this window on.
-    iterated: BTreeMap<u64, Vec<Place>>,
+    iterated: BTreeMap<u64, Vec<SlotIndex>>,
 }
 
 impl Journal {
@@ -129,11 +129,11 @@ impl Journal {
     }
 
     /// Records that these contacts are iterated from `window` on, which was taken again for it.
-    pub(crate) fn iterate(&mut self, window: u64, contacts: &[Place]) {
+    pub(crate) fn iterate(&mut self, window: u64, contacts: &[SlotIndex]) {
         self.iterated.insert(window, contacts.to_vec());
     }
 
-    pub(crate) fn iterated(&self, window: u64) -> &[Place] {
+    pub(crate) fn iterated(&self, window: u64) -> &[SlotIndex] {
         self.iterated.get(&window).map_or(&[], Vec::as_slice)
     }
 

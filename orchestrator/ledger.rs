@@ -19,7 +19,7 @@ pub struct InterfaceLedger {
     pub used: Wrench,
     /// What the follower reported for them [N s, N m s].
     pub got: Wrench,
-    /// Reported and not yet used; acts in the next window [N s, N m s].
+    /// Reported and not yet used; acts in the next window, but for what would add energy to a body there [N s, N m s].
     pub pending: Wrench,
     /// Angular momentum about the world's origin that came or went because an impulse acted later
     /// than it arose, v × J dt `[N m s]`. Halves with the window.

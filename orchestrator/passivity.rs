@@ -5,11 +5,11 @@
 //! at v̄′: the coupling itself adds W = J·(v̄′ - v̄), summed over windows. A window is predicted
 //! from the handle's mobility M and its other accelerations a,
 //!
-//!   v̄′ = v + M J_impact + (M J + a dt)/2.
+//!   v̄′ = v + M J_impact + (M (J + J_holding) + a dt)/2.
 //!
-//! A light body adds more than it had: with a follower of mass m₁ on a body of mass m₂, W is
-//! (m₁/m₂)² of the body's energy per window. Contacts whose W would pass a fraction of it are
-//! therefore iterated within the window, until they end.
+//! For a follower of mass m₁ on a body of mass m₂, W is (m₁/m₂)² of the body's kinetic energy per
+//! window. Contacts whose W would pass a fraction of it are therefore iterated within the window,
+//! until they end.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
@@ -17,19 +17,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Scheme,
-    engine::{Engine, InterfaceState},
+    engine::{Engine, Pass},
     plan::Slot,
     responses::{Accelerations, lasting},
 };
 
 type V3 = Vector3<f64>;
 
-/// Energy that late reactions may add to a contact, of the largest kinetic energy of its carrier [-].
+/// Energy that delayed reactions may add to a contact, relative to the largest kinetic energy of its carrier [-].
 const ALLOWED: f64 = 0.01;
 
-/// Kinetic energy from which reactions that drive a carrier count, of what its other accelerations give it in one window [-]. A carrier
-/// that is driven from rest for n windows has got n² of one window's energy, n of it too much: 1 % after 100 windows.
-const DRIVEN: f64 = 100.0;
+/// Energy that they may add in any case, relative to that of one window's other accelerations from rest [-]:
+/// gravity and friction below it begin with as much.
+const FALL: f64 = 0.5;
+
+/// Kinetic energy from which reactions that drive a carrier count, of what its other accelerations give it
+/// in one window [-]. A carrier that is driven from rest gets 1/n too much in n windows. If windows count
+/// from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
+const DRIVEN: f64 = 1000.0;
+
+/// Part of the largest energy of a contact that counts later on: what has come to rest after an impact is to be at rest [-].
+const FADED: f64 = 0.1;
 
 /// Energy of one contact between a follower and a handle of its leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,18 +68,18 @@ impl Passivity {
     }
 }
 
-/// A slot of an interface.
-pub(crate) type Place = [usize; 2];
+/// Numbers of an interface and of one of its slots.
+pub(crate) type SlotIndex = [usize; 2];
 
 /// Motion of a handle over one window.
-struct Window<'a> {
+struct HandleMotion<'a> {
     slot: &'a Slot,
     begin: &'a HandleState,
     end: &'a HandleState,
     dt: f64,
 }
 
-impl Window<'_> {
+impl HandleMotion<'_> {
     /// Work of an impulse that acts over this window `[J]`.
     fn work(&self, impulse: Wrench) -> f64 {
         let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
@@ -114,57 +122,55 @@ fn work(impulse: Wrench, velocities: [V3; 2]) -> f64 {
     V3::from(impulse.linear).dot(&velocities[0]) + V3::from(impulse.angular).dot(&velocities[1])
 }
 
+impl Pass {
+    /// Impulse that the motion of the last pass caused at a slot.
+    pub(crate) fn reaction(&self, [i, s]: SlotIndex) -> Wrench {
+        self.got[i][s] - self.impacts[i][s] - self.holding[i][s]
+    }
+}
+
 impl Engine {
     /// Places of all contacts whose late reactions would add too much energy, after a pass of `dt` `[s]` before a window of `next_dt`.
-    pub(crate) fn active_contacts(&self, dt: f64, next_dt: f64) -> Vec<Place> {
-        let is_active = |&[i, s]: &Place| {
+    pub(crate) fn active_contacts(&self, dt: f64, next_dt: f64) -> Vec<SlotIndex> {
+        let is_active = |&[i, s]: &SlotIndex| {
             let known = &self.state.interfaces[i].passivity[s];
             let Some(window) = self.contact([i, s], dt).filter(|_| !known.iterated) else { return false };
-            let (got, ahead) = (self.pass.got[i][s], [self.pass.holding[i][s], self.pass.impacts[i][s]]);
-            let reaction = got - ahead[0] - ahead[1];
+            let (reaction, ahead) = (self.pass.reaction([i, s]), [self.pass.holding[i][s], self.pass.impacts[i][s]]);
             let accelerations = self.lasting_at([i, s], &window);
             let [late, taken] = self.works([i, s], &window);
             let then = window.work_next(reaction, ahead, &accelerations, next_dt);
             let energies = window.energies(&accelerations, dt.max(next_dt));
             let next = known.after(energies, late, taken).after(energies, then, 0.0);
-            next.work > ALLOWED * next.energy()
+            next.work > (ALLOWED * next.energies[0]).max(FALL * next.energies[1])
         };
-        self.places().filter(is_active).collect()
+        self.slot_indices().filter(is_active).collect()
     }
 
     /// Slots of all interfaces.
-    pub(crate) fn places(&self) -> impl Iterator<Item = Place> + '_ {
+    pub(crate) fn slot_indices(&self) -> impl Iterator<Item = SlotIndex> + '_ {
         let interfaces = self.interfaces.iter().enumerate();
         interfaces.flat_map(|(i, interface)| (0..interface.slots.len()).map(move |s| [i, s]))
     }
 
     /// Whether the loads of a slot are iterated.
-    pub(crate) fn is_iterated(&self, [i, s]: Place) -> bool {
+    pub(crate) fn is_iterated(&self, [i, s]: SlotIndex) -> bool {
         self.scheme != Scheme::Interleaved || self.state.interfaces[i].passivity[s].iterated
     }
 
     /// Slots whose loads are iterated.
-    pub(crate) fn iterated(&self) -> impl Iterator<Item = Place> + '_ {
-        self.places().filter(|&place| self.is_iterated(place))
+    pub(crate) fn iterated(&self) -> impl Iterator<Item = SlotIndex> + '_ {
+        self.slot_indices().filter(|&place| self.is_iterated(place))
     }
 
     /// Iterates these contacts from now on.
-    pub(crate) fn iterate(&mut self, contacts: &[Place]) {
-        for &[i, s] in contacts {
-            let InterfaceState { passivity, force, carry, holding, .. } = &mut self.state.interfaces[i];
-            passivity[s].iterated = true;
-            // What holds over this window is no load to be found.
-            if holding[s] != Wrench::ZERO {
-                force[s] = force[s] - holding[s].scaled(1.0 / self.state.last_dt);
-                carry[s] += holding[s];
-            }
-        }
+    pub(crate) fn iterate(&mut self, contacts: &[SlotIndex]) {
+        contacts.iter().for_each(|&[i, s]| self.state.interfaces[i].passivity[s].iterated = true);
     }
 
     /// Mass of the follower that a reaction shows, over that of the leader's handle [-]; 0 where it does not oppose the motion.
-    pub(crate) fn mass_ratio(&self, [i, s]: Place, dt: f64) -> f64 {
+    pub(crate) fn mass_ratio(&self, [i, s]: SlotIndex, dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
-        let reaction = self.pass.got[i][s] - self.pass.impacts[i][s] - self.pass.holding[i][s];
+        let reaction = self.pass.reaction([i, s]);
         let mobility = window.slot.mobility_in(window.end);
         let change = mobility.change(reaction.linear.into(), reaction.angular.into());
         let opposing = -window.work(reaction);
@@ -172,30 +178,28 @@ impl Engine {
     }
 
     /// Energy that the residual of the loads of a slot would add, at most, of the largest that its carrier had [-].
-    pub(crate) fn residual_energy(&self, [i, s]: Place, dt: f64, next_dt: f64) -> f64 {
+    pub(crate) fn residual_energy(&self, [i, s]: SlotIndex, dt: f64, next_dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
-        let ahead = self.pass.impacts[i][s] + self.pass.holding[i][s];
-        let residual = interface.pending[s] + self.pass.got[i][s] - ahead - self.pass.used[i][s];
+        let residual = interface.pending[s] + self.pass.reaction([i, s]) - self.pass.used[i][s];
         let mobility = window.slot.mobility_in(window.end);
         let change = mobility.change(residual.linear.into(), residual.angular.into());
         let energy = window.work(residual).abs() + 0.5 * work(residual, change);
         let energies = window.energies(&self.lasting_at([i, s], &window), dt.max(next_dt));
-        let [moving, falling] = [0, 1].map(|k| interface.passivity[s].energies[k].max(energies[k]));
-        if energy > 0.0 { energy / moving.max(falling) } else { 0.0 }
+        let before = interface.passivity[s].energy();
+        if energy > 0.0 { energy / energies[0].max(energies[1]).max(FADED * before) } else { 0.0 }
     }
 
-    /// Work of the reactions that act late in the last pass, and of those that it reported `[J]`. The follower gave no energy for
-    /// impacts and for what holds, which are two bodies' impulses of the window in which they act.
-    fn works(&self, [i, s]: Place, window: &Window<'_>) -> [f64; 2] {
+    /// Work of the delayed reactions in the last pass, and of those that it reported `[J]`. The follower gave
+    /// no energy for impacts and holding impulses, which are computed for the window in which they act.
+    fn works(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> [f64; 2] {
         let interface = &self.state.interfaces[i];
         let late = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s];
-        let reported = self.pass.got[i][s] - self.pass.impacts[i][s] - self.pass.holding[i][s];
-        [late, reported].map(|impulse| window.work(impulse))
+        [late, self.pass.reaction([i, s])].map(|impulse| window.work(impulse))
     }
 
     /// Accelerations of a slot by all but its follower that the last two windows had.
-    fn lasting_at(&self, [i, s]: Place, window: &Window<'_>) -> Accelerations {
+    fn lasting_at(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> Accelerations {
         let now = window.slot.free_accelerations(window.begin, window.end, self.pass.used[i][s], window.dt);
         lasting(&now, self.state.interfaces[i].accelerations.get(s))
     }
@@ -215,26 +219,40 @@ impl Engine {
     }
 
     /// Motion of a slot in the last pass, if it is a movable carrier of a contact that has put an impulse on it or taken one from it.
-    fn contact(&self, [i, s]: Place, dt: f64) -> Option<Window<'_>> {
+    fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.collides && !idle && !slot.mobility.is_zero();
         let (begins, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        collides.then(|| Window { slot, begin: &begins[slot.watched], end: &ends[slot.watched], dt })
+        collides.then(|| HandleMotion { slot, begin: &begins[slot.watched], end: &ends[slot.watched], dt })
     }
 
-    /// Part of an owed impulse that adds no energy to the carrier of a slot, where it is at the end of the last pass.
-    ///
-    /// The energy changes by c·v + c·M c/2; the rest stays pending.
-    pub(crate) fn passive_part(&self, [i, s]: Place, owed: Wrench) -> Wrench {
-        let (interface, slot) = (&self.interfaces[i], &self.interfaces[i].slots[s]);
-        if !slot.collides || owed == Wrench::ZERO {
-            return owed;
-        }
+    /// Part of an owed impulse that does not reverse the motion of the carrier at the end of the window; the rest is withheld.
+    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, owed: Wrench) -> Wrench {
+        let interface = &self.interfaces[i];
+        let slot = &interface.slots[s];
         let end = &self.state.states[interface.leader][slot.watched];
-        let change = slot.mobility_in(end).change(owed.linear.into(), owed.angular.into());
-        let (along, across) = (work(owed, [end.velocity, end.spin].map(V3::from)), work(owed, change));
-        if across > 0.0 { owed.scaled((-2.0 * along / across).clamp(0.0, 1.0)) } else { owed }
+        passive(slot, end, [end.velocity, end.spin].map(V3::from), owed)
     }
+
+    /// The same for a load on the carrier in the last pass, which was taken with another one.
+    pub(crate) fn passive_load(&self, [i, s]: SlotIndex, load: Wrench, taken: Wrench) -> Wrench {
+        let interface = &self.interfaces[i];
+        let slot = &interface.slots[s];
+        let end = &self.pass.ends[interface.leader][slot.watched];
+        let change = slot.mobility_in(end).change(taken.linear.into(), taken.angular.into());
+        let free = [V3::from(end.velocity) - change[0], V3::from(end.spin) - change[1]];
+        passive(slot, end, free, load)
+    }
+}
+
+/// Part c of an impulse with c·v + c·M c <= 0, so that it stops motion along it at most; all of one that is not a contact's.
+fn passive(slot: &Slot, at: &HandleState, velocities: [V3; 2], impulse: Wrench) -> Wrench {
+    if !slot.collides || impulse == Wrench::ZERO {
+        return impulse;
+    }
+    let change = slot.mobility_in(at).change(impulse.linear.into(), impulse.angular.into());
+    let (along, across) = (work(impulse, velocities), work(impulse, change));
+    if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
 }

@@ -57,18 +57,18 @@ impl GuidePlan {
         slots: &[Slot],
         states: &[HandleState],
         accelerations: &[Accelerations],
-        at_once: impl Fn(usize) -> bool,
+        is_iterated: impl Fn(usize) -> bool,
         next_step: f64,
     ) -> Option<std::sync::Arc<[Response]>> {
         let of = |watched: usize, slot: usize, arm: Option<V3>| {
             let mobility = slots[slot].mobility_in(&states[watched]);
             let [linear, angular] = accelerations[slot];
-            let (angular_acceleration, at_once) = (angular, at_once(slot));
+            let (angular_acceleration, is_iterated) = (angular, is_iterated(slot));
             let Some(arm) = arm else {
-                return Response { mobility, acceleration: linear, angular_acceleration, next_step, at_once };
+                return Response { mobility, acceleration: linear, angular_acceleration, next_step, is_iterated };
             };
             let acceleration = (V3::from(linear) + V3::from(angular).cross(&arm)).into();
-            Response { mobility: mobility.at(arm), acceleration, angular_acceleration, next_step, at_once }
+            Response { mobility: mobility.at(arm), acceleration, angular_acceleration, next_step, is_iterated }
         };
         match &self.carriers {
             Carriers::Handles { watched, slots: numbers } => {
@@ -94,12 +94,8 @@ impl GuidePlan {
 impl Engine {
     /// Whether a follower may have to stop a carrier.
     pub(crate) fn can_strike(&self) -> bool {
-        let is_met = |interface: usize| {
-            let guides = self.members.iter().flat_map(|member| &member.guides);
-            guides.into_iter().any(|guide| guide.interface == interface && guide.own.is_none())
-        };
-        let yields = |interface: &Interface| interface.slots.iter().any(|slot| !slot.mobility.is_zero());
-        self.interfaces.iter().enumerate().any(|(number, interface)| yields(interface) && is_met(number))
+        let mut slots = self.interfaces.iter().flat_map(|interface| &interface.slots);
+        slots.any(|slot| slot.collides && !slot.mobility.is_zero())
     }
 
     /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so

@@ -120,8 +120,8 @@ impl Run {
         let start = Instant::now();
         let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
         let mut result = self.engine.window(dt, &self.pushes);
-        if result.is_ok() && !self.engine.alarms.is_empty() {
-            result = self.again(window)?;
+        if result.is_ok() && !self.engine.to_iterate.is_empty() {
+            result = self.repeat_window(window)?;
         }
         let took = start.elapsed();
         self.clock.windows += took;
@@ -225,18 +225,34 @@ impl Run {
 
     // going back
 
-    /// Takes the last window again from its start, iterating the contacts that would have added energy.
-    fn again(&mut self, window: u64) -> Result<std::result::Result<WindowReport, Failure>> {
-        let contacts = std::mem::take(&mut self.engine.alarms);
-        self.go_to(window)?;
-        // The next one is probably not far.
-        let _ = self.mark();
-        self.engine.iterate(&contacts);
-        let result = self.engine.window(self.rate.dt, &self.pushes);
-        if result.is_ok() {
-            self.journal.iterate(window, &contacts);
+    /// Repeats the last window from its start, iterating the contacts that would have added energy. If that fails, the window stands as
+    /// it was.
+    fn repeat_window(&mut self, window: u64) -> Result<std::result::Result<WindowReport, Failure>> {
+        let mut contacts = Vec::new();
+        loop {
+            let known = contacts.len();
+            for contact in std::mem::take(&mut self.engine.to_iterate) {
+                if !contacts.contains(&contact) {
+                    contacts.push(contact);
+                }
+            }
+            let has_more = contacts.len() > known;
+            self.go_to(window)?;
+            // Another contact often follows soon: a mark here shortens its replay.
+            if self.marks.kept.last().is_none_or(|mark| mark.coupled.window < window) {
+                let _ = self.mark();
+            }
+            self.engine.iterate(&contacts);
+            let result = self.engine.window(self.rate.dt, &self.pushes);
+            if result.is_err() {
+                self.go_to(window)?;
+                return Ok(self.engine.window(self.rate.dt, &self.pushes));
+            }
+            if self.engine.to_iterate.is_empty() || !has_more {
+                self.journal.iterate(window, &contacts);
+                return Ok(result);
+            }
         }
-        Ok(result)
     }
 
     /// Goes back by `seconds` `[s]`, to the begin of a window, not past the run's own. From there

@@ -38,7 +38,7 @@ fn brittle(ratio: f64, limit: &Arc<AtomicU64>, relaxed: Relaxed) -> (Run, Handle
     (scene.build().unwrap(), handle)
 }
 
-/// r = 100: the first move goes to 100 N, past the limit; halved thrice it is good, and Aitken's
+/// r = 100: the first move goes to 100 N, past the limit; halved thrice it is good, and the secant's
 /// factor is exact from there.
 #[test]
 fn a_failing_trial_is_halved_and_the_window_converges() {

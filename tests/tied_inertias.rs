@@ -26,7 +26,7 @@ const EXTENTS: [f64; 3] = [0.01, 1.0, 100.0];
 
 /// Tied, both have one spin: τ + λ = I_l α and −λ = I_f α, so α = τ/(I_l + I_f); likewise
 /// a = F/(m_l + m_f). With m_f/m_l = I_f/I_l = r the pass is G(Λ) = −r (Λ₀ + Λ) in every row, Λ₀
-/// the drive: one scalar slope, for which Aitken's factor is exact from the second residual on and
+/// the drive: one scalar slope, for which the secant is exact from the second residual on and
 /// the third pass confirms; two more are for the factor that starts from the window before.
 #[test]
 fn relaxation_solves_any_inertia_ratio_at_any_extent_in_five_passes() {

@@ -35,7 +35,7 @@ fn interleaving_leaves_the_error_that_the_mass_ratio_predicts() {
     }
 }
 
-/// Aitken's factor is exact for one scalar unknown, so the third pass confirms the solution.
+/// The secant is exact for one scalar unknown, so the third pass confirms the solution.
 #[test]
 fn relaxation_solves_any_mass_ratio_in_five_passes() {
     for ratio in [1e-4, 1e-2, 0.5, 1.0, 2.0, 1e2, 1e4] {

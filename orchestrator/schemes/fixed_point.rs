@@ -20,13 +20,16 @@ use partita_simulator::{Outcome, Wrench};
 use super::Relaxed;
 use crate::{
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
-    passivity::Place,
+    passivity::SlotIndex,
 };
+
+/// Smallest factor that the first pass may ask for: a body at rest shows no ratio of masses [-].
+const LEAST: f64 = 1e-3;
 
 /// Halvings of one change of the loads before the iteration stops at the best trial.
 const HALVINGS: u32 = 12;
 
-/// Trials besides the best that are kept, as differences to it.
+/// Trials besides the best that are kept: more than the modes of one body.
 const HISTORY: usize = 8;
 
 /// A difference of residuals is left out if less of it than this is independent of the newer ones [-].
@@ -59,7 +62,7 @@ impl Trial {
 
 /// What an iteration has found.
 pub(super) struct Solved {
-    places: Vec<Place>,
+    places: Vec<SlotIndex>,
     forces: Vec<Vec<Wrench>>,
     pub passes: u32,
     load_change: f64,
@@ -70,14 +73,20 @@ impl Solved {
     /// Makes the last pass the window, with the loads of the next one as they were found. What is owed acts as far as it adds no energy.
     /// `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
+        let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
         for [i, s] in self.places {
-            let InterfaceState { pending, impacts, holding, .. } = &engine.state.interfaces[i];
-            let holding = holding[s];
-            let owed = engine.passive_part([i, s], pending[s] - impacts[s] - holding);
+            let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
+            let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
+            // A residual within its bound is paid; more than that may not add energy.
+            let waiting = if has_converged { withheld[s] } else { owed };
+            let passive = owed - waiting + engine.passive_part([i, s], waiting);
+            let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
-            (state.force[s], state.carry[s]) = (self.forces[i][s], owed + holding);
+            (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
+            let keeps = !has_converged && reaction != Wrench::ZERO;
+            state.force[s] = if keeps { self.forces[i][s] } else { reaction.scaled(1.0 / dt) };
         }
         report
     }
@@ -86,9 +95,11 @@ impl Solved {
 /// Iterates on the loads of some slots; all others are interleaved.
 pub(super) struct FixedPoint<'a> {
     parameters: &'a Relaxed,
-    places: Vec<Place>,
+    places: Vec<SlotIndex>,
     /// Energy that the residual may add to each contact, of the largest that its carrier had [-].
     energy: f64,
+    /// Passes of this window before, with fewer slots.
+    before: u32,
     best: Option<Trial>,
     /// Newest first.
     others: Vec<Trial>,
@@ -96,13 +107,18 @@ pub(super) struct FixedPoint<'a> {
 }
 
 impl<'a> FixedPoint<'a> {
-    pub(super) fn new(parameters: &'a Relaxed, places: Vec<Place>) -> Self {
-        Self { parameters, places, energy: 0.0, best: None, others: vec![], stalled: 0 }
+    pub(super) fn new(parameters: &'a Relaxed, places: Vec<SlotIndex>) -> Self {
+        Self { parameters, places, energy: 0.0, before: 0, best: None, others: vec![], stalled: 0 }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
     pub(super) fn energy(self, energy: f64) -> Self {
         Self { energy, ..self }
+    }
+
+    /// Goes on after so many passes of the window, back at its start.
+    pub(super) fn after(self, before: u32) -> Self {
+        Self { before, ..self }
     }
 
     /// Finds the loads of a window that is marked as [`START`], and leaves the engine after the pass with them.
@@ -114,13 +130,18 @@ impl<'a> FixedPoint<'a> {
         pushes: &[Push],
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-        let (mut x, mut passes, mut halvings, mut giving_up) = (self.stack(engine, &forces, 1.0), 0, 0, false);
+        let (mut x, mut passes, mut halvings, mut giving_up) =
+            (self.rows(engine, self.places.iter().map(|&[i, s]| forces[i][s])).collect::<Vec<_>>(), 0, 0, false);
         let (load_change, outcome) = loop {
             if passes > 0 {
                 engine.retract(START, true)?;
             }
             passes += 1;
-            if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, passes > 1) {
+            if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, self.before + passes > 1) {
+                if !engine.members[failure.member].coupled {
+                    // No load of a coupling changes what it does.
+                    return Err(failure);
+                }
                 match &self.best {
                     // The loads carried over fail: without them, or not at all.
                     None if x.iter().all(|&x| x == 0.0) => return Err(failure),
@@ -140,12 +161,9 @@ impl<'a> FixedPoint<'a> {
             }
             halvings = 0;
 
-            // Without what is meant for the next window.
-            let got = self.stack(engine, &engine.pass.got, 1.0 / dt);
-            let impacts = self.stack(engine, &engine.pass.impacts, 1.0 / dt);
-            let holding = self.stack(engine, &engine.pass.holding, 1.0 / dt);
-            let ahead = impacts.iter().zip(&holding).map(|(impact, holding)| impact + holding);
-            let r = got.iter().zip(ahead).zip(&x).map(|((got, ahead), x)| got - ahead - x).collect();
+            // Without impulses that are meant for the next window.
+            let reactions = self.places.iter().map(|&place| engine.pass.reaction(place).scaled(1.0 / dt));
+            let r = self.rows(engine, reactions).zip(&x).map(|(reaction, x)| reaction - x).collect();
             let trial = Trial { x: x.clone(), r };
             let (size, change, gap) = (norm(&x).max(trial.size()), trial.size(), engine.gap());
             let relative = if change <= self.parameters.floor { 0.0 } else { change / size };
@@ -156,15 +174,20 @@ impl<'a> FixedPoint<'a> {
                 break (relative, Outcome::Converged);
             }
             if giving_up || passes >= self.parameters.passes {
-                if let Some(best) = self.best.as_ref().filter(|best| !giving_up && best.size() < change) {
+                if !giving_up {
                     giving_up = true;
-                    x.clone_from(&best.x);
-                    self.unstack(engine, &x, &mut forces);
-                    continue;
+                    let best = self.best.as_ref().filter(|best| best.size() < change).map_or(&x, |best| &best.x);
+                    // Where energies are compared, they are within their bound or the residual is withheld.
+                    let compares = self.energy > 0.0;
+                    let last = if compares { best.clone() } else { self.bounded(engine, best, &forces, dt) };
+                    if last != x {
+                        x = last;
+                        self.unstack(engine, &x, &mut forces);
+                        continue;
+                    }
                 }
                 let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
-                let fits = relative <= self.parameters.tolerance;
-                let outcome = match fits {
+                let outcome = match relative <= self.parameters.tolerance {
                     true => stopped(gap, self.parameters.gap, "m"),
                     false => stopped(relative, self.parameters.tolerance, "of the coupled loads"),
                 };
@@ -178,7 +201,7 @@ impl<'a> FixedPoint<'a> {
         };
 
         self.remember(engine);
-        Ok(Solved { places: self.places, forces, passes, load_change, outcome })
+        Ok(Solved { places: self.places, forces, passes: self.before + passes, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.
@@ -193,16 +216,30 @@ impl<'a> FixedPoint<'a> {
         self.stalled = if is_better { 0 } else { self.stalled + 1 };
         self.others.insert(0, newer);
         self.others.truncate(HISTORY);
-        let sum = match self.others.iter_mut().find(|other| other.is_opposite(&best)) {
+        let sum = match self.others.iter().find(|other| other.is_opposite(&best)) {
             Some(end) if self.stalled >= STALLED => {
-                end.r.iter_mut().for_each(|r| *r *= 0.5);
-                combined(&best, std::slice::from_ref(end))
+                let mut end = end.clone();
+                let weight = 0.5_f64.powi((self.stalled - STALLED) as i32);
+                end.r.iter_mut().for_each(|r| *r *= weight);
+                combined(&best, &[end])
             }
             _ => combined(&best, &self.others),
         };
         let x = self.advanced(engine, &sum.x, &sum.r);
         self.best = Some(best);
         x
+    }
+
+    /// Loads that are bounded so that none reverses the motion of its carrier in a contact, as it would be without them. The last pass was
+    /// taken with `forces`.
+    fn bounded(&self, engine: &Engine, x: &[f64], forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
+        let mut loads = forces.to_vec();
+        self.unstack(engine, x, &mut loads);
+        let wrenches = self.places.iter().map(|&[i, s]| {
+            let load = loads[i][s].scaled(dt);
+            engine.passive_load([i, s], load, forces[i][s].scaled(dt)).scaled(1.0 / dt)
+        });
+        self.rows(engine, wrenches).collect()
     }
 
     /// x + P r.
@@ -216,12 +253,12 @@ impl<'a> FixedPoint<'a> {
         for &[i, s] in &self.places {
             if engine.state.interfaces[i].force[s] == Wrench::ZERO {
                 let ratio = engine.mass_ratio([i, s], dt);
-                engine.state.interfaces[i].factors[s] = self.clamped(1.0 / (1.0 + ratio));
+                engine.state.interfaces[i].factors[s] = self.clamped((1.0 / (1.0 + ratio)).max(LEAST));
             }
         }
     }
 
-    /// Keeps, for the next window, the factor of each slot that the last two trials would have had right.
+    /// Stores the secant factor -Δx·Δr/|Δr|² of each slot, of the best and the newest other trial, for the next window.
     fn remember(&self, engine: &mut Engine) {
         let (Some(best), Some(other)) = (&self.best, self.others.first()) else { return };
         for (k, &[i, s]) in self.places.iter().enumerate() {
@@ -239,17 +276,16 @@ impl<'a> FixedPoint<'a> {
         factor.clamp(self.parameters.factor[0], self.parameters.factor[1])
     }
 
-    /// Wrenches of the slots as one vector of forces: torques are divided by the extent of what they turn.
-    fn stack(&self, engine: &Engine, wrenches: &[Vec<Wrench>], scale: f64) -> Vec<f64> {
-        let row = |&[i, s]: &Place| {
-            let (wrench, extent) = (wrenches[i][s], engine.interfaces[i].slots[s].extent);
+    /// Wrenches, one for each slot, as one vector of forces: torques are divided by the extent of what they turn.
+    fn rows(&self, engine: &Engine, wrenches: impl Iterator<Item = Wrench>) -> impl Iterator<Item = f64> {
+        self.places.iter().zip(wrenches).flat_map(|(&[i, s], wrench)| {
+            let extent = engine.interfaces[i].slots[s].extent;
             let ([a, b, c], [d, e, f]) = (wrench.linear, wrench.angular.map(|x| x / extent));
-            [a, b, c, d, e, f].map(|x| x * scale)
-        };
-        self.places.iter().flat_map(row).collect()
+            [a, b, c, d, e, f]
+        })
     }
 
-    /// The inverse of [`FixedPoint::stack`].
+    /// The inverse of [`FixedPoint::rows`].
     fn unstack(&self, engine: &Engine, x: &[f64], wrenches: &mut [Vec<Wrench>]) {
         for (&[i, s], row) in self.places.iter().zip(x.chunks_exact(6)) {
             let extent = engine.interfaces[i].slots[s].extent;

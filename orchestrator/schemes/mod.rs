@@ -17,11 +17,11 @@ pub use relaxed::Relaxed;
 /// How the coupled loads of a window are found.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum Scheme {
-    /// \[PD97\] §3: this window's load is what the last one reported. One pass, no retract. With r the
-    /// follower's mass over the leader's, the error of two tied masses after n windows is r^(n+1):
-    /// attachments want heavy leaders. A contact whose late reactions would add more than a hundredth
-    /// of its body's energy is iterated until it ends, in passes of that window and the next ones; the
-    /// first of them is taken again from a mark.
+    /// \[PD97\] §3: this window's load is what the last one reported. One pass without retract,
+    /// unless a contact is iterated. With r the follower's mass over the leader's, the error of two tied
+    /// masses after n windows is r^(n+1): attachments want heavy leaders. A contact whose delayed
+    /// reactions would add more than 1 % of its body's energy is iterated until it ends. Its first window
+    /// is repeated from a mark, and a window may end as `StoppedAt`.
     #[default]
     Interleaved,
     /// The pass repeated in place until load and report agree, each for the price of one more step of all: for followers as heavy

@@ -15,7 +15,7 @@ pub struct Relaxed {
     pub floor: f64,
     /// Converged when no attached handle is further from its carrier `[m]`. Default 1e-3.
     pub gap: f64,
-    /// Most passes a window; one more where the last trial failed and the good one before it is
+    /// Most passes a window; one more where the last trial failed or was not the best, which is
     /// taken again. Default 24.
     pub passes: u32,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges

@@ -27,10 +27,11 @@ pub struct Ended<'a> {
 }
 
 impl Obstacles {
-    /// Impulses that stop carriers in their next step where the cloth has no room for them: those that are spread over it, and
-    /// those at its start. Either list has the share of the attachments' carriers too; `external` takes that of the cloth's own
-    /// supports. `reactions` are those of this step, which act then as well. Nothing without responses. Run it last, since it
-    /// takes over the memory of `contacts`.
+    /// Adds impulses that stop carriers in their next step where the cloth has no room for them: `holding` is
+    /// spread over that step, `impacts` act at its start. Both include the share of carriers of attachments;
+    /// `external` takes that of the cloth's own supports. `reactions` of this step count as pending where the
+    /// response is not iterated. Adds nothing without responses. Call it last, since it takes over the memory
+    /// of `contacts`.
     pub fn stop_carriers(
         &self,
         contacts: &mut Contacts,
@@ -50,7 +51,7 @@ impl Obstacles {
                         let guide_of = &cloth.guides[guide];
                         let mut carriers = carriers_of(guide_of, motion, response(guide), self.frame(obstacle));
                         let acts_then =
-                            |carrier: u32| response(guide).is_some_and(|all| !all[carrier as usize].at_once);
+                            |carrier: u32| response(guide).is_some_and(|all| !all[carrier as usize].is_iterated);
                         let own = reactions.iter().filter(|reaction| reaction.guide as usize == guide);
                         let own = own.filter(|reaction| acts_then(reaction.carrier));
                         own.for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));

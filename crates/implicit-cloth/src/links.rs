@@ -97,8 +97,8 @@ impl Link {
         let [least, most] = stiffness;
         let width = AHEAD * near.thickness;
         let bears = |load: f64| 2.0 * RESERVE * load / width;
-        // A load that would push softer contacts through the thickness makes them stiffer than the cloth: what
-        // `partita_contact` would have to mend then has no reaction as large as the cloth's force.
+        // Stiff enough that the load compresses the contact by half its thickness. `partita_contact` corrects
+        // what goes deeper by the mass of single vertices, an impulse far below the force of stretched cloth.
         let stiffness = pushed.map_or(most, |load| bears(load).max(least).min(most.max(2.0 * load / near.thickness)));
         let sum = |of: &dyn Fn(usize) -> V3| near.pair.parts(near.weights, v.len()).map(|(k, c)| c * of(k)).sum::<V3>();
         let approach = near.normal.dot(&(near.drift + sum(&|k| dt * v[k]))).min(0.0) / dt;

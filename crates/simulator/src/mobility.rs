@@ -82,15 +82,16 @@ impl Mobility {
 pub struct Response {
     /// At the end of the step.
     pub mobility: Mobility,
-    /// Acceleration in the next step, as expected, by all but impulses of this follower that are known only after this step `[m/s²]`.
+    /// Acceleration that is expected in the next step `[m/s²]`, by all but impulses of this follower that
+    /// are known only after this step.
     pub acceleration: [f64; 3],
     /// Angular acceleration likewise `[rad/s²]`.
     pub angular_acceleration: [f64; 3],
     /// Length of the carrier's next step, in which what is reported now acts `[s]`.
     pub next_step: f64,
-    /// Whether reactions act within the step that reports them, as where it is iterated. Otherwise they act in the next step, on top
-    /// of these accelerations.
-    pub at_once: bool,
+    /// Whether this step is iterated, so that its reactions act within it. Otherwise they act in the next
+    /// step, on top of these accelerations.
+    pub is_iterated: bool,
 }
 
 impl Response {
