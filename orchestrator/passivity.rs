@@ -36,7 +36,7 @@ const FALL: f64 = 0.5;
 /// from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
 const DRIVEN: f64 = 1000.0;
 
-/// Part of the largest energy of a contact that counts later on: what has come to rest after an impact is to be at rest [-].
+/// Fraction of the largest energy of a contact that counts later on, so that a body rests after an impact [-].
 const FADED: f64 = 0.1;
 
 /// Energy of one contact between a follower and a handle of its leader.
@@ -46,15 +46,16 @@ pub(crate) struct Passivity {
     pub work: f64,
     /// Work of the last window's reactions in that window `[J]`.
     pub taken: f64,
-    /// Largest kinetic energy that the carrier had since then, and that it would have gained in one window from rest by its other
-    /// accelerations `[J]`.
+    /// Largest kinetic energy that the carrier had since then, and that it would have gained in one window from
+    /// rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
     /// Whether the loads of this contact are iterated.
     pub iterated: bool,
 }
 
 impl Passivity {
-    /// After a window with such energies, in which the last reactions did the work `late`, and new ones the work `taken` `[J]`.
+    /// State after a window with such energies, in which the last reactions did the work `late`, and new ones the
+    /// work `taken` `[J]`.
     fn after(self, energies: [f64; 2], late: f64, taken: f64) -> Self {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
@@ -74,7 +75,7 @@ pub(crate) type SlotIndex = [usize; 2];
 /// Motion of a handle over one window.
 struct HandleMotion<'a> {
     slot: &'a Slot,
-    begin: &'a HandleState,
+    start: &'a HandleState,
     end: &'a HandleState,
     dt: f64,
 }
@@ -83,10 +84,11 @@ impl HandleMotion<'_> {
     /// Work of an impulse that acts over this window `[J]`.
     fn work(&self, impulse: Wrench) -> f64 {
         let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
-        work(impulse, [mean(self.begin.velocity, self.end.velocity), mean(self.begin.spin, self.end.spin)])
+        work(impulse, [mean(self.start.velocity, self.end.velocity), mean(self.start.spin, self.end.spin)])
     }
 
-    /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with another one that holds, after an impact at its start `[J]`.
+    /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding impulse, after an impact
+    /// at its start `[J]`.
     fn work_next(
         &self,
         impulse: Wrench,
@@ -94,17 +96,14 @@ impl HandleMotion<'_> {
         accelerations: &Accelerations,
         next_dt: f64,
     ) -> f64 {
-        let mobility = self.slot.mobility_in(self.end);
-        let smooth = impulse + holding;
-        let sudden = mobility.change(impact.linear.into(), impact.angular.into());
-        let smooth = mobility.change(smooth.linear.into(), smooth.angular.into());
+        let [sudden, smooth] = [impact, impulse + holding].map(|impulse| self.slot.change_in(self.end, impulse));
         let start = [self.end.velocity, self.end.spin].map(V3::from);
         let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + next_dt * V3::from(accelerations[k])));
         work(impulse, mean)
     }
 
-    /// Kinetic energy at the start or the end, the larger, and from rest by `accelerations` over a window of `longest` `[s]`, by the mean
-    /// mobility in all directions `[J]`.
+    /// Kinetic energy at the start or the end, the larger, and from rest by `accelerations` over a window of
+    /// `longest` `[s]`, by the mean mobility in all directions `[J]`.
     fn energies(&self, accelerations: &Accelerations, longest: f64) -> [f64; 2] {
         let mobility = self.slot.mobility_in(self.end);
         let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
@@ -114,7 +113,7 @@ impl HandleMotion<'_> {
         let at = |state: &HandleState| of(state.velocity, &mobility.linear) + of(state.spin, &mobility.angular);
         let gained = accelerations.map(|a| a.map(|a| a * longest));
         let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
-        [at(self.begin).max(at(self.end)), free]
+        [at(self.start).max(at(self.end)), free]
     }
 }
 
@@ -130,7 +129,8 @@ impl Pass {
 }
 
 impl Engine {
-    /// Places of all contacts whose late reactions would add too much energy, after a pass of `dt` `[s]` before a window of `next_dt`.
+    /// Contacts whose delayed reactions would add too much energy, after a pass of `dt` `[s]` before a window of
+    /// `next_dt`.
     pub(crate) fn active_contacts(&self, dt: f64, next_dt: f64) -> Vec<SlotIndex> {
         let is_active = |&[i, s]: &SlotIndex| {
             let known = &self.state.interfaces[i].passivity[s];
@@ -159,7 +159,7 @@ impl Engine {
 
     /// Slots whose loads are iterated.
     pub(crate) fn iterated(&self) -> impl Iterator<Item = SlotIndex> + '_ {
-        self.slot_indices().filter(|&place| self.is_iterated(place))
+        self.slot_indices().filter(|&slot| self.is_iterated(slot))
     }
 
     /// Iterates these contacts from now on.
@@ -167,23 +167,21 @@ impl Engine {
         contacts.iter().for_each(|&[i, s]| self.state.interfaces[i].passivity[s].iterated = true);
     }
 
-    /// Mass of the follower that a reaction shows, over that of the leader's handle [-]; 0 where it does not oppose the motion.
+    /// Mass of the follower that a reaction shows, over that of the leader's handle [-]. 0 where it does not oppose
+    /// the motion.
     pub(crate) fn mass_ratio(&self, [i, s]: SlotIndex, dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let reaction = self.pass.reaction([i, s]);
-        let mobility = window.slot.mobility_in(window.end);
-        let change = mobility.change(reaction.linear.into(), reaction.angular.into());
         let opposing = -window.work(reaction);
-        if opposing > 0.0 { work(reaction, change) / opposing } else { 0.0 }
+        if opposing > 0.0 { work(reaction, window.slot.change_in(window.end, reaction)) / opposing } else { 0.0 }
     }
 
-    /// Energy that the residual of the loads of a slot would add, at most, of the largest that its carrier had [-].
+    /// Most energy that the residual of the loads of a slot adds, relative to that of its carrier [-].
     pub(crate) fn residual_energy(&self, [i, s]: SlotIndex, dt: f64, next_dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
         let residual = interface.pending[s] + self.pass.reaction([i, s]) - self.pass.used[i][s];
-        let mobility = window.slot.mobility_in(window.end);
-        let change = mobility.change(residual.linear.into(), residual.angular.into());
+        let change = window.slot.change_in(window.end, residual);
         let energy = window.work(residual).abs() + 0.5 * work(residual, change);
         let energies = window.energies(&self.lasting_at([i, s], &window), dt.max(next_dt));
         let before = interface.passivity[s].energy();
@@ -200,7 +198,7 @@ impl Engine {
 
     /// Accelerations of a slot by all but its follower that the last two windows had.
     fn lasting_at(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> Accelerations {
-        let now = window.slot.free_accelerations(window.begin, window.end, self.pass.used[i][s], window.dt);
+        let now = window.slot.free_accelerations(window.start, window.end, self.pass.used[i][s], window.dt);
         lasting(&now, self.state.interfaces[i].accelerations.get(s))
     }
 
@@ -218,41 +216,30 @@ impl Engine {
         }
     }
 
-    /// Motion of a slot in the last pass, if it is a movable carrier of a contact that has put an impulse on it or taken one from it.
+    /// Motion of a slot in the last pass, if it is the movable carrier of a contact with impulses in it.
     fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.collides && !idle && !slot.mobility.is_zero();
-        let (begins, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        collides.then(|| HandleMotion { slot, begin: &begins[slot.watched], end: &ends[slot.watched], dt })
+        let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
+        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }
 
-    /// Part of an owed impulse that does not reverse the motion of the carrier at the end of the window; the rest is withheld.
-    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, owed: Wrench) -> Wrench {
+    /// Part of an impulse on a slot that stops its carrier's motion along it at most, from where the last pass would
+    /// have led without the load `taken`. All of one that is not a contact's.
+    ///
+    /// The part c fulfils c·v + c·M c <= 0.
+    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, impulse: Wrench, taken: Wrench) -> Wrench {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
-        let end = &self.state.states[interface.leader][slot.watched];
-        passive(slot, end, [end.velocity, end.spin].map(V3::from), owed)
-    }
-
-    /// The same for a load on the carrier in the last pass, which was taken with another one.
-    pub(crate) fn passive_load(&self, [i, s]: SlotIndex, load: Wrench, taken: Wrench) -> Wrench {
-        let interface = &self.interfaces[i];
-        let slot = &interface.slots[s];
+        if !slot.collides || impulse == Wrench::ZERO {
+            return impulse;
+        }
         let end = &self.pass.ends[interface.leader][slot.watched];
-        let change = slot.mobility_in(end).change(taken.linear.into(), taken.angular.into());
-        let free = [V3::from(end.velocity) - change[0], V3::from(end.spin) - change[1]];
-        passive(slot, end, free, load)
+        let without = slot.change_in(end, taken);
+        let velocities = [V3::from(end.velocity) - without[0], V3::from(end.spin) - without[1]];
+        let (along, across) = (work(impulse, velocities), work(impulse, slot.change_in(end, impulse)));
+        if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
     }
-}
-
-/// Part c of an impulse with c·v + c·M c <= 0, so that it stops motion along it at most; all of one that is not a contact's.
-fn passive(slot: &Slot, at: &HandleState, velocities: [V3; 2], impulse: Wrench) -> Wrench {
-    if !slot.collides || impulse == Wrench::ZERO {
-        return impulse;
-    }
-    let change = slot.mobility_in(at).change(impulse.linear.into(), impulse.angular.into());
-    let (along, across) = (work(impulse, velocities), work(impulse, change));
-    if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
 }

@@ -25,6 +25,11 @@ impl Slot {
         }
     }
 
+    /// Change of the handle's velocity and spin by an impulse, where it is in `state` `[m/s]`, `[rad/s]`.
+    pub(crate) fn change_in(&self, state: &HandleState, impulse: Wrench) -> [V3; 2] {
+        self.mobility_in(state).change(impulse.linear.into(), impulse.angular.into())
+    }
+
     /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface:
     /// a = (v₁ - v₀ - W used)/dt.
     pub(crate) fn free_accelerations(
@@ -34,7 +39,7 @@ impl Slot {
         used: Wrench,
         dt: f64,
     ) -> Accelerations {
-        let given = self.mobility_in(to).change(used.linear.into(), used.angular.into());
+        let given = self.change_in(to, used);
         let free =
             |before: [f64; 3], after: [f64; 3], given: V3| ((V3::from(after) - V3::from(before) - given) / dt).into();
         [free(from.velocity, to.velocity, given[0]), free(from.spin, to.spin, given[1])]
@@ -131,8 +136,8 @@ impl Engine {
         Ok(tried.is_ok())
     }
 
-    /// Accelerations of an interface's handles in this pass by all but its follower, or, where its loads are iterated, by all but its
-    /// impacts and what holds.
+    /// Accelerations of an interface's handles in this pass by all but its follower. Where its loads are iterated, by
+    /// all but its impacts and holding impulses.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
         let Interface { follower, leader, slots } = &self.interfaces[interface];
         if !self.members[*follower].responds {

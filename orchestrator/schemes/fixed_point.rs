@@ -39,7 +39,7 @@ const INDEPENDENT: f64 = 1e-2;
 const STALLED: u32 = 2;
 
 /// Loads and their residual.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Trial {
     x: Vec<f64>,
     r: Vec<f64>,
@@ -48,6 +48,11 @@ struct Trial {
 impl Trial {
     fn size(&self) -> f64 {
         norm(&self.r)
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        let of = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        Self { x: of(&self.x, &other.x), r: of(&self.r, &other.r) }
     }
 
     fn add(&mut self, factor: f64, other: &Self) {
@@ -60,9 +65,9 @@ impl Trial {
     }
 }
 
-/// What an iteration has found.
+/// Loads of an iteration that has converged or stopped.
 pub(super) struct Solved {
-    places: Vec<SlotIndex>,
+    slots: Vec<SlotIndex>,
     forces: Vec<Vec<Wrench>>,
     pub passes: u32,
     load_change: f64,
@@ -70,18 +75,18 @@ pub(super) struct Solved {
 }
 
 impl Solved {
-    /// Makes the last pass the window, with the loads of the next one as they were found. What is owed acts as far as it adds no energy.
-    /// `others` carries over the loads of all other slots.
+    /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses act as far as they add
+    /// no energy. `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
         let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
-        for [i, s] in self.places {
+        for [i, s] in self.slots {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
-            let passive = owed - waiting + engine.passive_part([i, s], waiting);
+            let passive = owed - waiting + engine.passive_part([i, s], waiting, Wrench::ZERO);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
@@ -95,9 +100,9 @@ impl Solved {
 /// Iterates on the loads of some slots; all others are interleaved.
 pub(super) struct FixedPoint<'a> {
     parameters: &'a Relaxed,
-    places: Vec<SlotIndex>,
-    /// Energy that the residual may add to each contact, of the largest that its carrier had [-].
-    energy: f64,
+    slots: Vec<SlotIndex>,
+    /// Energy that the residual may add to each contact, relative to that of its carrier [-].
+    energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
     best: Option<Trial>,
@@ -107,13 +112,13 @@ pub(super) struct FixedPoint<'a> {
 }
 
 impl<'a> FixedPoint<'a> {
-    pub(super) fn new(parameters: &'a Relaxed, places: Vec<SlotIndex>) -> Self {
-        Self { parameters, places, energy: 0.0, before: 0, best: None, others: vec![], stalled: 0 }
+    pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
+        Self { parameters, slots, energy: None, before: 0, best: None, others: vec![], stalled: 0 }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
     pub(super) fn energy(self, energy: f64) -> Self {
-        Self { energy, ..self }
+        Self { energy: Some(energy), ..self }
     }
 
     /// Goes on after so many passes of the window, back at its start.
@@ -131,7 +136,7 @@ impl<'a> FixedPoint<'a> {
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let (mut x, mut passes, mut halvings, mut giving_up) =
-            (self.rows(engine, self.places.iter().map(|&[i, s]| forces[i][s])).collect::<Vec<_>>(), 0, 0, false);
+            (self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect::<Vec<_>>(), 0, 0, false);
         let (load_change, outcome) = loop {
             if passes > 0 {
                 engine.retract(START, true)?;
@@ -162,30 +167,32 @@ impl<'a> FixedPoint<'a> {
             halvings = 0;
 
             // Without impulses that are meant for the next window.
-            let reactions = self.places.iter().map(|&place| engine.pass.reaction(place).scaled(1.0 / dt));
+            let reactions = self.slots.iter().map(|&slot| engine.pass.reaction(slot).scaled(1.0 / dt));
             let r = self.rows(engine, reactions).zip(&x).map(|(reaction, x)| reaction - x).collect();
             let trial = Trial { x: x.clone(), r };
             let (size, change, gap) = (norm(&x).max(trial.size()), trial.size(), engine.gap());
             let relative = if change <= self.parameters.floor { 0.0 } else { change / size };
-            let fits = relative <= self.parameters.tolerance
-                || self.energy > 0.0
-                    && self.places.iter().all(|&place| engine.residual_energy(place, dt, next_dt) <= self.energy);
+            let is_passive =
+                |energy: f64| self.slots.iter().all(|&slot| engine.residual_energy(slot, dt, next_dt) <= energy);
+            let fits = relative <= self.parameters.tolerance || self.energy.is_some_and(is_passive);
             if fits && gap <= self.parameters.gap {
                 break (relative, Outcome::Converged);
             }
-            if giving_up || passes >= self.parameters.passes {
-                if !giving_up {
-                    giving_up = true;
-                    let best = self.best.as_ref().filter(|best| best.size() < change).map_or(&x, |best| &best.x);
-                    // Where energies are compared, they are within their bound or the residual is withheld.
-                    let compares = self.energy > 0.0;
-                    let last = if compares { best.clone() } else { self.bounded(engine, best, &forces, dt) };
-                    if last != x {
-                        x = last;
-                        self.unstack(engine, &x, &mut forces);
-                        continue;
-                    }
+            if !giving_up && passes >= self.parameters.passes {
+                giving_up = true;
+                let best = self.best.as_ref().filter(|best| best.size() < change).map_or(&x, |best| &best.x);
+                // Where energies are compared, they are within their bound or the residual is withheld.
+                let last = match self.energy {
+                    Some(_) => best.clone(),
+                    None => self.bounded(engine, best, &forces, dt),
+                };
+                if last != x {
+                    x = last;
+                    self.unstack(engine, &x, &mut forces);
+                    continue;
                 }
+            }
+            if giving_up {
                 let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
                 let outcome = match relative <= self.parameters.tolerance {
                     true => stopped(gap, self.parameters.gap, "m"),
@@ -201,7 +208,7 @@ impl<'a> FixedPoint<'a> {
         };
 
         self.remember(engine);
-        Ok(Solved { places: self.places, forces, passes: self.before + passes, load_change, outcome })
+        Ok(Solved { slots: self.slots, forces, passes: self.before + passes, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.
@@ -230,27 +237,27 @@ impl<'a> FixedPoint<'a> {
         x
     }
 
-    /// Loads that are bounded so that none reverses the motion of its carrier in a contact, as it would be without them. The last pass was
-    /// taken with `forces`.
+    /// Loads bounded so that none reverses its carrier's motion in a contact, as it would be without them. The last
+    /// pass was taken with `forces`.
     fn bounded(&self, engine: &Engine, x: &[f64], forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
         let mut loads = forces.to_vec();
         self.unstack(engine, x, &mut loads);
-        let wrenches = self.places.iter().map(|&[i, s]| {
+        let wrenches = self.slots.iter().map(|&[i, s]| {
             let load = loads[i][s].scaled(dt);
-            engine.passive_load([i, s], load, forces[i][s].scaled(dt)).scaled(1.0 / dt)
+            engine.passive_part([i, s], load, forces[i][s].scaled(dt)).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
     }
 
     /// x + P r.
     fn advanced(&self, engine: &Engine, x: &[f64], r: &[f64]) -> Vec<f64> {
-        let factors = self.places.iter().flat_map(|&[i, s]| [engine.state.interfaces[i].factors[s]; 6]);
+        let factors = self.slots.iter().flat_map(|&[i, s]| [engine.state.interfaces[i].factors[s]; 6]);
         x.iter().zip(r).zip(factors).map(|((x, r), factor)| x + factor * r).collect()
     }
 
     /// Factors of contacts that are new, from the first pass.
     fn estimate(&self, engine: &mut Engine, dt: f64) {
-        for &[i, s] in &self.places {
+        for &[i, s] in &self.slots {
             if engine.state.interfaces[i].force[s] == Wrench::ZERO {
                 let ratio = engine.mass_ratio([i, s], dt);
                 engine.state.interfaces[i].factors[s] = self.clamped((1.0 / (1.0 + ratio)).max(LEAST));
@@ -258,16 +265,15 @@ impl<'a> FixedPoint<'a> {
         }
     }
 
-    /// Stores the secant factor -Δx·Δr/|Δr|² of each slot, of the best and the newest other trial, for the next window.
+    /// Stores the secant factor -Δx·Δr/|Δr|² of each slot, of the best and the newest other trial, for the next
+    /// window.
     fn remember(&self, engine: &mut Engine) {
         let (Some(best), Some(other)) = (&self.best, self.others.first()) else { return };
-        for (k, &[i, s]) in self.places.iter().enumerate() {
-            let of =
-                |row: &[f64], other: &[f64]| -> Vec<f64> { (6 * k..6 * k + 6).map(|k| row[k] - other[k]).collect() };
-            let (moved, changed) = (of(&best.x, &other.x), of(&best.r, &other.r));
-            let squared = dot(&changed, &changed);
+        let step = best.minus(other);
+        for (&[i, s], (moved, changed)) in self.slots.iter().zip(step.x.chunks_exact(6).zip(step.r.chunks_exact(6))) {
+            let squared = dot(changed, changed);
             if squared > 0.0 {
-                engine.state.interfaces[i].factors[s] = self.clamped(-dot(&moved, &changed) / squared);
+                engine.state.interfaces[i].factors[s] = self.clamped(-dot(moved, changed) / squared);
             }
         }
     }
@@ -276,9 +282,9 @@ impl<'a> FixedPoint<'a> {
         factor.clamp(self.parameters.factor[0], self.parameters.factor[1])
     }
 
-    /// Wrenches, one for each slot, as one vector of forces: torques are divided by the extent of what they turn.
+    /// Wrenches, one for each slot, as one vector of forces: torques are divided by the extent of their handle.
     fn rows(&self, engine: &Engine, wrenches: impl Iterator<Item = Wrench>) -> impl Iterator<Item = f64> {
-        self.places.iter().zip(wrenches).flat_map(|(&[i, s], wrench)| {
+        self.slots.iter().zip(wrenches).flat_map(|(&[i, s], wrench)| {
             let extent = engine.interfaces[i].slots[s].extent;
             let ([a, b, c], [d, e, f]) = (wrench.linear, wrench.angular.map(|x| x / extent));
             [a, b, c, d, e, f]
@@ -287,7 +293,7 @@ impl<'a> FixedPoint<'a> {
 
     /// The inverse of [`FixedPoint::rows`].
     fn unstack(&self, engine: &Engine, x: &[f64], wrenches: &mut [Vec<Wrench>]) {
-        for (&[i, s], row) in self.places.iter().zip(x.chunks_exact(6)) {
+        for (&[i, s], row) in self.slots.iter().zip(x.chunks_exact(6)) {
             let extent = engine.interfaces[i].slots[s].extent;
             let angular = [row[3], row[4], row[5]].map(|x| x * extent);
             wrenches[i][s] = Wrench { linear: [row[0], row[1], row[2]], angular };
@@ -297,13 +303,12 @@ impl<'a> FixedPoint<'a> {
 
 /// The combination x̄ of trials, and its residual r̄, that is smallest.
 ///
-/// The differences of residuals are made orthogonal, newest first, by the modified Gram-Schmidt process; each keeps the step in x that
-/// belongs to it.
+/// The differences of residuals are made orthogonal, newest first, by the modified Gram-Schmidt process. Each keeps the
+/// step in x that belongs to it.
 fn combined(best: &Trial, others: &[Trial]) -> Trial {
     let mut basis: Vec<Trial> = vec![];
     for other in others {
-        let minus = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>();
-        let mut step = Trial { x: minus(&other.x, &best.x), r: minus(&other.r, &best.r) };
+        let mut step = other.minus(best);
         let size = step.size();
         for known in &basis {
             step.add(-dot(&known.r, &step.r), known);

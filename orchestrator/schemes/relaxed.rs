@@ -91,7 +91,7 @@ pub(super) fn window(
     pushes: &[Push],
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
-    let places = engine.iterated().collect();
-    let solved = FixedPoint::new(relaxed, places).solve(engine, dt, next_dt, pushes)?;
+    let slots = engine.iterated().collect();
+    let solved = FixedPoint::new(relaxed, slots).solve(engine, dt, next_dt, pushes)?;
     Ok(solved.accept(engine, dt, |_| {}))
 }

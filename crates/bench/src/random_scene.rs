@@ -1,8 +1,8 @@
 //! Random scenes: bodies that come at cloth, from a seed.
 //!
-//! A sheet of 0.4 m by one of the three methods, of random thickness, held in one of eight ways, is hit by one to three balls, capsules,
-//! cylinders or boxes of 1 g to 100 kg at 0.3 to 30 m/s. They aim at its middle, border or pins, in windows of 60 to 240 Hz, with or
-//! without gravity.
+//! A sheet of 0.4 m by one of the three methods, of random thickness, is supported in one of eight ways. One to
+//! three balls, capsules, cylinders or boxes of 1 g to 100 kg hit it at 0.3 to 30 m/s. They aim at its middle,
+//! border or pins, in windows of 60 to 240 Hz, with or without gravity.
 
 use std::{error::Error, f64::consts::FRAC_PI_2, time::Instant};
 
@@ -62,8 +62,9 @@ struct Scenario {
 /// Result of a scene.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Largest energy above that of the start at the end of two windows in a row, relative to the energy that moves; without end if a
-    /// step failed [-]. Interleaving puts a reaction on the body one window after the cloth got its energy.
+    /// Largest energy above that of the start at the end of two windows in a row, relative to the energy that
+    /// moves; infinite if a step failed [-]. Interleaving puts a reaction on the body one window after the cloth
+    /// got its energy.
     pub gain: f64,
     /// Whether the cloth had reported by then that it cannot do what is asked of it.
     pub is_reported: bool,
@@ -75,7 +76,7 @@ pub struct Outcome {
     pub about: String,
 }
 
-/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after the cloth has reported that it cannot do what is asked.
+/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after a report by the cloth.
 ///
 /// # Errors
 /// The scene cannot be built.
@@ -150,8 +151,8 @@ impl Scenario {
         let mut outcome =
             Outcome { gain: 0.0, is_reported: false, silent_crossings: 0, longest: 0.0, about: self.about.clone() };
         let (mut is_reported, mut crossed, mut last_gain) = (false, false, 0.0_f64);
+        let mut known = (vec![], vec![]);
         for _ in 0..(seconds * self.rate) as u32 {
-            let before = (self.run.report().notes, self.run.report().stopped);
             let begun = Instant::now();
             if let Err(error) = self.run.advance() {
                 outcome.about += &format!(" {error}");
@@ -159,8 +160,11 @@ impl Scenario {
                 return Ok(outcome);
             }
             outcome.longest = outcome.longest.max(begun.elapsed().as_secs_f64());
-            let says = (self.run.report().notes, self.run.report().stopped) != before;
-            is_reported |= !self.run.report().stopped.is_empty();
+            let report = self.run.report();
+            let said = (report.notes, report.stopped);
+            let says = said != known;
+            is_reported |= !said.1.is_empty();
+            known = said;
             let now = (self.energy() - start) / self.moving;
             let gain = if now.is_finite() { now.min(last_gain) } else { now };
             last_gain = now;

@@ -50,11 +50,14 @@ impl Obstacles {
                     Some(Some(motion)) => {
                         let guide_of = &cloth.guides[guide];
                         let mut carriers = carriers_of(guide_of, motion, response(guide), self.frame(obstacle));
-                        let acts_then =
-                            |carrier: u32| response(guide).is_some_and(|all| !all[carrier as usize].is_iterated);
-                        let own = reactions.iter().filter(|reaction| reaction.guide as usize == guide);
-                        let own = own.filter(|reaction| acts_then(reaction.carrier));
-                        own.for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));
+                        let is_pending = |reaction: &&Reaction| {
+                            let of_carrier = |all: &[Response]| !all[reaction.carrier as usize].is_iterated;
+                            reaction.guide as usize == guide && response(guide).is_some_and(of_carrier)
+                        };
+                        reactions
+                            .iter()
+                            .filter(is_pending)
+                            .for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));
                         carriers
                     }
                     _ => Carriers::Absent,
