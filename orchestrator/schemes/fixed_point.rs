@@ -7,10 +7,12 @@
 //!   x ← x̄ + P r̄,   x̄ = x_b + Σ θ_k (x_k - x_b),   r̄ = r_b + Σ θ_k (r_k - r_b),
 //!
 //! where b is the trial of the smallest residual so far, k are the last others, and θ makes |r̄|
-//! smallest. For linear G of n modes this ends after n + 2 passes. G has kinks where contacts end:
-//! where two trials in a row are worse than the best, the next is found between the best and one on
-//! the other side of the solution (r_b·r_k < 0) by the secant, with the Illinois rule of regula falsi:
-//! each time that end stays its residual counts half.
+//! smallest. For linear G of n modes this ends after n + 2 passes. P is scaled by the secant of two
+//! trials, Aitken's factor, for the next window, and at once where a trial is no better than the best.
+//!
+//! G has kinks where contacts end: where two trials in a row are worse than the best, the next is
+//! found between the best and one on the other side of the solution (r_b·r_k < 0) by the secant, with
+//! the Illinois rule of regula falsi: each time that end stays its residual counts half.
 //!
 //! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
 //! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
@@ -207,12 +209,12 @@ impl<'a> FixedPoint<'a> {
             self.unstack(engine, &x, &mut forces);
         };
 
-        self.remember(engine);
+        self.rescale(engine);
         Ok(Solved { slots: self.slots, forces, passes: self.before + passes, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.
-    fn next(&mut self, engine: &Engine, trial: Trial) -> Vec<f64> {
+    fn next(&mut self, engine: &mut Engine, trial: Trial) -> Vec<f64> {
         let Some(best) = self.best.take() else {
             let x = self.advanced(engine, &trial.x, &trial.r);
             self.best = Some(trial);
@@ -232,9 +234,11 @@ impl<'a> FixedPoint<'a> {
             }
             _ => combined(&best, &self.others),
         };
-        let x = self.advanced(engine, &sum.x, &sum.r);
         self.best = Some(best);
-        x
+        if self.stalled > 0 {
+            self.rescale(engine);
+        }
+        self.advanced(engine, &sum.x, &sum.r)
     }
 
     /// Loads bounded so that none reverses its carrier's motion in a contact, as it would be without them. The last
@@ -251,8 +255,12 @@ impl<'a> FixedPoint<'a> {
 
     /// x + P r.
     fn advanced(&self, engine: &Engine, x: &[f64], r: &[f64]) -> Vec<f64> {
-        let factors = self.slots.iter().flat_map(|&[i, s]| [engine.state.interfaces[i].factors[s]; 6]);
-        x.iter().zip(r).zip(factors).map(|((x, r), factor)| x + factor * r).collect()
+        x.iter().zip(r).zip(self.factors(engine)).map(|((x, r), factor)| x + factor * r).collect()
+    }
+
+    /// P, for each row.
+    fn factors(&self, engine: &Engine) -> impl Iterator<Item = f64> {
+        self.slots.iter().flat_map(|&[i, s]| [engine.state.interfaces[i].factors[s]; 6])
     }
 
     /// Factors of contacts that are new, from the first pass.
@@ -265,15 +273,17 @@ impl<'a> FixedPoint<'a> {
         }
     }
 
-    /// Stores the secant factor -Δx·Δr/|Δr|² of each slot, of the best and the newest other trial, for the next
-    /// window.
-    fn remember(&self, engine: &mut Engine) {
+    /// Multiplies all factors by one number so that P Δr is nearest to -Δx between the best and the newest other trial,
+    /// relative to the factors. A secant of each slot alone would ascribe to it what the loads of others changed.
+    fn rescale(&self, engine: &mut Engine) {
         let (Some(best), Some(other)) = (&self.best, self.others.first()) else { return };
         let step = best.minus(other);
-        for (&[i, s], (moved, changed)) in self.slots.iter().zip(step.x.chunks_exact(6).zip(step.r.chunks_exact(6))) {
-            let squared = dot(changed, changed);
-            if squared > 0.0 {
-                engine.state.interfaces[i].factors[s] = self.clamped(-dot(moved, changed) / squared);
+        let relative: Vec<f64> = step.x.iter().zip(self.factors(engine)).map(|(x, factor)| x / factor).collect();
+        let scale = -dot(&relative, &step.r) / dot(&step.r, &step.r);
+        if scale > 0.0 && scale.is_finite() {
+            for &[i, s] in &self.slots {
+                let factor = &mut engine.state.interfaces[i].factors[s];
+                *factor = self.clamped(scale * *factor);
             }
         }
     }
