@@ -74,6 +74,7 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold, not_started};
+pub use partita_contact::ContactRates;
 use partita_contact::{Contacts, Features};
 use partita_elastic::{Cut, Sheet};
 pub use partita_elastic::{Fabric, Membrane};
@@ -408,7 +409,8 @@ impl AviCloth {
 
     /// Of what is there to meet, if there is something and it is not known yet.
     fn prepare_contacts(&mut self) -> Result<(), SimulatorError> {
-        let Parameters { self_contact, fabric: Fabric { thickness, friction, .. }, .. } = self.parameters;
+        let Parameters { self_contact, fabric: Fabric { thickness, friction, .. }, contact_rates: rates, .. } =
+            self.parameters;
         if self.work.contacts.is_some() {
             return Ok(());
         }
@@ -421,7 +423,7 @@ impl AviCloth {
         // Events repel; steps of the synchronous twins have none that do.
         let repels = self.parameters.integrator != Integrator::Asynchronous;
         let default = partita_contact::Parameters::default();
-        let parameters = partita_contact::Parameters { thickness, friction, self_contact, repels, ..default };
+        let parameters = partita_contact::Parameters { thickness, friction, self_contact, repels, rates, ..default };
         self.work.contacts = Some(Contacts::new(features, parameters, obstacles).map_err(refused)?);
         self.work.obstacles = own;
         Ok(())

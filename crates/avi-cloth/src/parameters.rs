@@ -1,5 +1,7 @@
 //! What never changes in a step, checked as a whole before one.
 
+use partita_cloth::check_contact_rates;
+use partita_contact::ContactRates;
 use partita_elastic::Fabric;
 use partita_simulator::{SimulatorError, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
@@ -95,6 +97,8 @@ pub struct Parameters {
     /// Whether pairs that would not meet, going straight on for the interval, are left to the last stage (\[TPS08\] section 4, continuous
     /// geometric culling). Default true.
     pub culling: bool,
+    /// Rates of contact. Default as of [`ContactRates`].
+    pub contact_rates: ContactRates,
 }
 
 impl Default for Parameters {
@@ -110,6 +114,7 @@ impl Default for Parameters {
             self_contact: true,
             contact_interval: 0.01,
             culling: true,
+            contact_rates: ContactRates::default(),
         }
     }
 }
@@ -136,7 +141,8 @@ impl Parameters {
             }
         }
         check_vector("gravity [m/s²]", self.gravity)?;
-        check_positive("contact_interval [s]", self.contact_interval)
+        check_positive("contact_interval [s]", self.contact_interval)?;
+        check_contact_rates(&self.contact_rates)
     }
 }
 
@@ -202,6 +208,12 @@ impl AviCloth {
     /// See [`Parameters::culling`].
     pub fn culling(self, culling: bool) -> Self {
         self.set(|p| p.culling = culling)
+    }
+
+    /// See [`Parameters::contact_rates`].
+    pub fn contact_rates(mut self, contact_rates: ContactRates) -> Self {
+        self.work.contacts = None;
+        self.set(|p| p.contact_rates = contact_rates)
     }
 
     /// The same, if all parameters are right.

@@ -8,7 +8,7 @@ mod stops;
 mod vertices;
 
 pub use holds::{Held, Holds, Support, may_hold};
-pub use obstacles::{Obstacles, not_apart, note_contact, pose};
+pub use obstacles::{Obstacles, check_contact_rates, not_apart, note_contact, pose};
 pub use rotation::{Islands, Moment};
 pub use stops::Ended;
 pub use vertices::{Vertices, begin_with, check_finite, not_started};

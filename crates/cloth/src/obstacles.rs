@@ -1,7 +1,7 @@
 //! Guides as obstacles of contact.
 
 use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
-use partita_contact::{ContactError, Contacts, Obstacle, Path, Report, Shape, Touch};
+use partita_contact::{ContactError, ContactRates, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
 use partita_simulator::{
     Carrier, Guide, HandleState, Motion, Primitive, PrimitiveShape, Reaction, SimulatorError, StepReport, Surface,
@@ -197,6 +197,16 @@ fn pose_of(state: &HandleState) -> Isometry3<f64> {
 /// A position `[m]` and an orientation, (x, y, z, w) of a quaternion, as one.
 pub fn pose(position: [f64; 3], [x, y, z, w]: [f64; 4]) -> Isometry3<f64> {
     Isometry3::from_parts(V3::from(position).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z)))
+}
+
+/// Checks rates of contact.
+///
+/// # Errors
+/// Names the first that is wrong, its value and the values it may have.
+pub fn check_contact_rates(rates: &ContactRates) -> Result<(), SimulatorError> {
+    let refused =
+        |(thing, found, expected)| SimulatorError::refused(format!("contact_rates, {thing}"), found, expected);
+    rates.mistake().map_or(Ok(()), |mistake| Err(refused(mistake)))
 }
 
 /// What a simulator says of contact that failed.

@@ -10,7 +10,7 @@ use nalgebra::{Matrix3, Vector3};
 use crate::{
     ContactError, Contacts, State, Step,
     broad::{Bounds, Pair},
-    contacts::{AHEAD, Meeting, PARTING},
+    contacts::{AHEAD, Meeting},
     distance::Kind,
     regions::LED,
     repel::asked,
@@ -102,7 +102,7 @@ impl Contacts {
         let meeting = self.meeting(obstacle);
         if let Some((n, gap)) = self.led(pair, x) {
             let lacking = meeting.thickness - gap;
-            let least = if lacking < 0.0 { lacking } else { (PARTING[1] * dt).min(PARTING[0]) * lacking };
+            let least = if lacking < 0.0 { lacking } else { self.parameters.rates.recovered(dt) * lacking };
             return push_along(&n, least / dt, &meeting, &LED, v, inverse_masses);
         }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
@@ -127,7 +127,7 @@ impl Contacts {
         };
         let n = near.offset.try_normalize(0.0)?;
         let apart = self.apart(pair, &near, x, &n, &meeting);
-        let least = asked(&meeting, apart, (PARTING[1] * dt).min(PARTING[0]));
+        let least = asked(&meeting, apart, self.parameters.rates.recovered(dt));
         let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses)?;
         if obstacle.is_none() {
             cancel_turn(x, inverse_masses, &mut impulses);

@@ -22,7 +22,7 @@ use std::time::Instant;
 use nalgebra::{Isometry3, Vector3};
 
 use crate::{
-    ContactError, Features, Obstacle, Parameters, Path, Reaction, Report, State,
+    ContactError, ContactRates, Features, Obstacle, Parameters, Path, Reaction, Report, State,
     allowance::Allowance,
     broad::{Bounds, Pair, Search, Tree},
     ccd::Impact,
@@ -40,10 +40,6 @@ type V3 = Vector3<f64>;
 
 /// Pairs farther apart than the thickness by this much of it are contacts too, which may close by that.
 pub(crate) const AHEAD: f64 = 0.25;
-
-/// How much of what a pair is too near by it parts in a step `[-]` (\[BFA02\] section 7.2), and in a second where steps are
-/// shorter than a 60th of one `[1/s]`: so that they do not push harder the shorter they are.
-pub(crate) const PARTING: [f64; 2] = [0.1, 6.0];
 
 /// A surface, all that it can meet, and the memory that a step needs.
 ///
@@ -240,6 +236,11 @@ impl Contacts {
         &self.parameters
     }
 
+    /// Changes whether the surface meets itself, and the rates.
+    pub fn set(&mut self, self_contact: bool, rates: ContactRates) {
+        (self.parameters.self_contact, self.parameters.rates) = (self_contact, rates);
+    }
+
     /// As given.
     pub fn obstacles(&self) -> impl ExactSizeIterator<Item = &Obstacle> {
         self.obstacles.iter().map(|(obstacle, _)| obstacle)
@@ -384,7 +385,8 @@ impl Contacts {
     /// What pairs have to keep of their gaps and make up of what they lack in such a share of a step, that takes `dt` `[s]`.
     pub(crate) fn ask_for(&mut self, share: f64, dt: f64) {
         self.work.gap_kept = 0.5_f64.powf(share);
-        self.work.parting = (PARTING[0] * share).min(PARTING[1] * dt);
+        let rates = &self.parameters.rates;
+        self.work.parting = (ContactRates::DEPENETRATION_PER_STEP * share).min(rates.depenetration * dt);
     }
 
     /// Takes over where a step begins and would end.

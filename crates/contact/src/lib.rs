@@ -121,7 +121,7 @@ pub use error::ContactError;
 pub use features::Features;
 pub use near::Near;
 pub use obstacle::{Obstacle, Path, Shape};
-pub use parameters::Parameters;
+pub use parameters::{ContactRates, Parameters};
 pub use pressed::{Pressing, PressingSide};
 pub use pushes::{Pushes, Touch};
 pub use report::{Cost, Reaction, Report};

@@ -1,6 +1,51 @@
 //! What can be set.
 
+use serde::{Deserialize, Serialize};
+
 use crate::ContactError;
+
+/// Rates of contact that do not follow from the scene. Lengths, thicknesses and times of a scene that is scaled leave
+/// everything else of contact as it was.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContactRates {
+    /// Part of its missing distance that a pair recovers in a second, at most: a tenth in a single step, which \[BFA02\]
+    /// section 7.2 takes for steps of any length. Above 0 `[1/s]`. Default 6.
+    pub depenetration: f64,
+    /// Normal speed up to which nothing bounces `[m/s]`. Default 0.1.
+    pub restitution_threshold: f64,
+    /// Slip speed below which friction may be less than Coulomb's, so that it is a continuous function of the
+    /// slip: ε_v of \[LFS20\] section 5. Above 0 `[m/s]`. Default 1e-4.
+    pub slip_tolerance: f64,
+}
+
+impl Default for ContactRates {
+    fn default() -> Self {
+        Self { depenetration: 6.0, restitution_threshold: 0.1, slip_tolerance: 1e-4 }
+    }
+}
+
+impl ContactRates {
+    /// Part of its missing distance that a pair recovers at most in a step [-] (\[BFA02\] section 7.2).
+    pub const DEPENETRATION_PER_STEP: f64 = 0.1;
+
+    /// Part of its missing distance that a pair recovers in a step of `dt` `[s]`.
+    pub fn recovered(&self, dt: f64) -> f64 {
+        Self::DEPENETRATION_PER_STEP.min(self.depenetration * dt)
+    }
+
+    /// The first field that is wrong, with its value and the values it may have.
+    pub fn mistake(&self) -> Option<(&'static str, f64, &'static str)> {
+        let positive = |found: f64| found > 0.0 && found.is_finite();
+        let (threshold, tolerance) = (self.restitution_threshold, self.slip_tolerance);
+        let fields = [
+            ("depenetration [1/s]", self.depenetration, positive(self.depenetration), "a finite number above 0"),
+            ("restitution threshold [m/s]", threshold, threshold >= 0.0, "at least 0"),
+            ("slip tolerance [m/s]", tolerance, positive(tolerance), "a finite number above 0"),
+        ];
+        fields.into_iter().find(|field| !field.2).map(|(thing, found, _, expected)| (thing, found, expected))
+    }
+}
 
 /// How a surface meets itself and others.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,8 +75,8 @@ pub struct Parameters {
     /// Most visits to pairs and contacts in a step, for each vertex of the surface `[-]`: after these the step ends without further contact,
     /// and [`crate::Report::unresolved`] says so. A visit takes 0.1 µs to 1 µs. Default 8,000.
     pub visits: u32,
-    /// Slower than this, nothing bounces off an obstacle `[m/s]`. Default 0.1.
-    pub restitution_threshold: f64,
+    /// How fast pairs recover, from which speed they bounce, and from which they slip.
+    pub rates: ContactRates,
 }
 
 impl Default for Parameters {
@@ -46,7 +91,7 @@ impl Default for Parameters {
             impact_rounds: 8,
             most_pairs: 30_000_000,
             visits: 8_000,
-            restitution_threshold: 0.1,
+            rates: ContactRates::default(),
         }
     }
 }
@@ -62,7 +107,7 @@ impl Parameters {
         number("most pairs", self.most_pairs as f64, self.most_pairs > 0, "at least 1")?;
         number("visits", f64::from(self.visits), self.visits > 0, "at least 1")?;
         number("separation", s, (0.01..=0.5).contains(&s), "from 0.01 to 0.5 of the thickness")?;
-        let threshold = self.restitution_threshold;
-        number("restitution threshold", threshold, threshold >= 0.0, "at least 0 m/s")
+        let mistake = |(thing, found, expected)| number(thing, found, false, expected);
+        self.rates.mistake().map_or(Ok(()), mistake)
     }
 }

@@ -28,6 +28,8 @@ pub struct Pushes {
     pressed: Vec<Pressure>,
     /// Length of the step, where vertices are pressed `[s]`.
     dt: f64,
+    /// [`crate::ContactRates::slip_tolerance`], below which a secant of friction would have no bound `[m/s]`.
+    slip_tolerance: f64,
 }
 
 /// Friction of a vertex between two obstacles over a step, linear in its position: impulses -k (y - y_k) across the normal.
@@ -59,18 +61,15 @@ impl Pressure {
         }
     }
 
-    /// Coefficients at a position: secants of friction.
-    fn secants(&self, place: &V3, dt: f64) -> [f64; 2] {
+    /// Coefficients at a position: secants of friction, with the slip at least `slip_tolerance` `[m/s]`.
+    fn secants(&self, place: &V3, dt: f64, slip_tolerance: f64) -> [f64; 2] {
         let across = self.pressing.across(place);
         std::array::from_fn(|k| {
             let (side, slip) = (&self.pressing.sides[k], (across - self.targets[k]).norm() / dt);
-            side.most * dt / slip.max(side.range).max(CREEP)
+            side.most * dt / slip.max(side.range).max(slip_tolerance)
         })
     }
 }
-
-/// Slip below which friction of pressed vertices falls with it: where it is full at any slip, its secant has no bound `[m/s]`.
-const CREEP: f64 = 1e-4;
 
 /// A contact, and what it gives.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,7 +141,7 @@ impl Pushes {
         }
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
-            pressure.coefficients = pressure.secants(&about[k], self.dt);
+            pressure.coefficients = pressure.secants(&about[k], self.dt, self.slip_tolerance);
             let [first, second] = pressure.coefficients;
             let (mass, place) = (inverse_masses[k].recip(), &mut places[k]);
             let all = mass + first + second;
@@ -161,7 +160,7 @@ impl Pushes {
         let mut worst = 0.0_f64;
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
-            let secants = pressure.secants(&places[k], self.dt);
+            let secants = pressure.secants(&places[k], self.dt, self.slip_tolerance);
             let coefficients = pressure.coefficients;
             let errors = secants.iter().zip(&coefficients).filter(|(now, _)| **now > 0.0);
             worst = errors.fold(worst, |worst, (now, used)| worst.max((now - used).abs() / now));
@@ -224,7 +223,7 @@ impl Contacts {
         self.collect_near(&state, step.dt);
         pushes.clear();
         self.move_to(pushes, step.begin);
-        pushes.dt = step.dt;
+        (pushes.dt, pushes.slip_tolerance) = (step.dt, self.parameters.rates.slip_tolerance);
         let is_free = |pressing: &Pressing| step.inverse_masses[pressing.vertex as usize] > 0.0;
         let pressed = self.pressings(&state, step.dt).filter(is_free);
         pushes

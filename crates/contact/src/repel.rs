@@ -72,7 +72,8 @@ impl Contacts {
         };
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
-        if obstacle.is_some() && meeting.restitution > 0.0 && closing > self.parameters.restitution_threshold * dt {
+        if obstacle.is_some() && meeting.restitution > 0.0 && closing > self.parameters.rates.restitution_threshold * dt
+        {
             contact.least = contact.least.max(meeting.restitution * closing);
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));

@@ -23,7 +23,7 @@ use crate::{
     backed::{Backing, VERTEX, against},
     broad::{Bounds, Pair},
     carriers::{Ahead, Carrier, Carriers, points},
-    contacts::{AHEAD, PARTING},
+    contacts::AHEAD,
     distance::Nearest,
     features::Leaf,
     pressed::Load,
@@ -330,7 +330,7 @@ impl Contacts {
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,
-            _ => (PARTING[1] * h).min(PARTING[0]) * (-room).min(meeting.thickness) / h,
+            _ => self.parameters.rates.recovered(h) * (-room).min(meeting.thickness) / h,
         };
         let falling = -h * n.dot(&drift);
         contact.free += h * drift;
@@ -338,7 +338,7 @@ impl Contacts {
         contact.target = asked - way_made * excess;
         if excess > 0.0 {
             contact.share = (falling.max(0.0) / excess).min(1.0);
-            if meeting.restitution > 0.0 && approach > self.parameters.restitution_threshold {
+            if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
                 contact.target = contact.target.max((1.0 - way_made) * meeting.restitution * approach);
             }
         }

@@ -18,9 +18,6 @@ type V3 = Vector3<f64>;
 
 /// The shortest part of a step: squares of less are near what 32 bits end at `[s]`.
 const SHORTEST: f64 = 1e-12;
-/// How much of what a particle is too near to an obstacle by it is led away in a part [-], and in a second where parts are shorter than a
-/// 60th of one `[1/s]`, as on the CPU.
-const PARTING: [f64; 2] = [0.1, 6.0];
 
 /// What a part of a step is given.
 pub(crate) struct Given {
@@ -98,8 +95,16 @@ impl IbdsClothGpu {
         let first_wrench = parts.len() as u32 * n.div_ceil(WORKGROUP);
         let first_partial = first_wrench + 2 * obstacles.len() as u32;
         let held_by_all: u32 = parts.iter().map(|part| part.held.len() as u32).sum();
-        let Parameters { gravity, integrator, extensibility, strut_tolerance, velocity_tolerance, friction, .. } =
-            self.parameters;
+        let Parameters {
+            gravity,
+            integrator,
+            extensibility,
+            strut_tolerance,
+            velocity_tolerance,
+            friction,
+            contact_rates,
+            ..
+        } = self.parameters;
         for (number, (given, slot)) in (0..).zip(parts.iter().zip(uniforms.chunks_exact_mut(ALIGNED as usize))) {
             let part = Part {
                 gravity: gravity.map(|g| g as f32),
@@ -123,7 +128,8 @@ impl IbdsClothGpu {
                 first_obstacle: number * most as u32,
                 first_partial,
                 first_wrench: first_wrench + 2 * number * most as u32,
-                parting: PARTING[0].min(PARTING[1] * given.h) as f32,
+                parting: contact_rates.recovered(given.h) as f32,
+                restitution_threshold: contact_rates.restitution_threshold as f32,
                 self_distance: self.apart() as f32,
                 // More than any number holds as well.
                 self_friction: (friction as f32).min(f32::MAX),

@@ -58,6 +58,7 @@ use memory::{Memory, Plan, Room};
 use obstacles::Obstacles;
 use order::{AtRest, Order};
 pub use parameters::{Parameters, Solver};
+pub use partita_contact::ContactRates;
 use state::{Bodies, Known, State};
 
 type V3 = Vector3<f64>;

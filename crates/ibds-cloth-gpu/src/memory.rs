@@ -39,6 +39,7 @@ pub(crate) struct Part {
     pub first_partial: u32,
     pub first_wrench: u32,
     pub parting: f32,
+    pub restitution_threshold: f32,
     pub self_distance: f32,
     pub self_friction: f32,
 }

@@ -2,6 +2,8 @@
 
 use std::{ops::RangeInclusive, sync::Arc};
 
+use partita_cloth::check_contact_rates;
+use partita_contact::ContactRates;
 use partita_ibds_cloth::Integrator;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
@@ -72,6 +74,8 @@ pub struct Parameters {
     /// Cells of a volume of distances along the longest side of the obstacle that it is of, from 8 to 256; fewer along shorter sides, but at
     /// least 8. What is smaller than a cell is not met. For closed surfaces that are no primitive. Default 48.
     pub volume_cells: u32,
+    /// Rates of contact. Default as of [`ContactRates`], whose slip tolerance is not used here.
+    pub contact_rates: ContactRates,
 }
 
 impl Default for Parameters {
@@ -91,6 +95,7 @@ impl Default for Parameters {
             self_contact: false,
             self_distance: None,
             volume_cells: 48,
+            contact_rates: ContactRates::default(),
         }
     }
 }
@@ -132,7 +137,7 @@ impl Parameters {
             let expected = format!("from {} to {}", CELLS.start(), CELLS.end());
             return Err(SimulatorError::refused("volume_cells", self.volume_cells, expected));
         }
-        Ok(())
+        check_contact_rates(&self.contact_rates)
     }
 }
 
@@ -221,6 +226,11 @@ impl IbdsClothGpu {
     /// See [`Parameters::volume_cells`].
     pub fn volume_cells(self, volume_cells: u32) -> Self {
         self.set(|p| p.volume_cells = volume_cells)
+    }
+
+    /// See [`Parameters::contact_rates`].
+    pub fn contact_rates(self, contact_rates: ContactRates) -> Self {
+        self.set(|p| p.contact_rates = contact_rates)
     }
 
     /// The same, if all parameters are right.

@@ -79,6 +79,7 @@ use links::Links;
 use meet::contacts;
 pub use net::{Link, LinkKind, Net, Spring, Strut};
 pub use parameters::{Integrator, Optimisations, Parameters, Solver};
+pub use partita_contact::ContactRates;
 pub use paths::{Path, paths};
 pub use solvers::Counts;
 use solvers::Solvers;

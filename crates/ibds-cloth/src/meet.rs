@@ -18,14 +18,19 @@ pub(crate) fn contacts(
     parameters: &Parameters,
     obstacles: Vec<Obstacle>,
 ) -> Result<Option<Contacts>, SimulatorError> {
-    let &Parameters { thickness, friction, self_contact, .. } = parameters;
+    let &Parameters { thickness, friction, self_contact, contact_rates: rates, .. } = parameters;
     if obstacles.is_empty() && !self_contact {
         return Ok(None);
     }
     let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
     let features = Features::new(net.positions.len(), &net.triangles, &net.lone_edges()).map_err(refused)?;
-    let parameters =
-        partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
+    let parameters = partita_contact::Parameters {
+        thickness,
+        friction,
+        self_contact,
+        rates,
+        ..partita_contact::Parameters::default()
+    };
     Contacts::new(features, parameters, obstacles).map(Some).map_err(refused)
 }
 

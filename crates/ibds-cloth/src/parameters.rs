@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use partita_cloth::check_contact_rates;
+use partita_contact::ContactRates;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +110,8 @@ pub struct Parameters {
     pub friction: f64,
     /// Whether it meets itself. Default: whether the net has triangles.
     pub self_contact: bool,
+    /// Rates of contact. Default as of [`ContactRates`].
+    pub contact_rates: ContactRates,
 }
 
 impl Default for Parameters {
@@ -127,6 +131,7 @@ impl Default for Parameters {
             thickness: 1e-3,
             friction: 0.3,
             self_contact: false,
+            contact_rates: ContactRates::default(),
         }
     }
 }
@@ -157,7 +162,7 @@ impl Parameters {
         if !(1e-9..=1e3).contains(&self.thickness) {
             return Err(SimulatorError::refused("thickness [m]", self.thickness, "from 1e-9 to 1e3"));
         }
-        Ok(())
+        check_contact_rates(&self.contact_rates)
     }
 
     /// When the loops of a part stop that belongs to a step which began so.
@@ -249,6 +254,11 @@ impl IbdsCloth {
     /// See [`Parameters::self_contact`].
     pub fn self_contact(self, self_contact: bool) -> Self {
         self.set(|p| p.self_contact = self_contact)
+    }
+
+    /// See [`Parameters::contact_rates`].
+    pub fn contact_rates(self, contact_rates: ContactRates) -> Self {
+        self.set(|p| p.contact_rates = contact_rates)
     }
 
     /// The same, if all parameters are right.

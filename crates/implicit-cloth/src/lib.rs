@@ -75,6 +75,7 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Islands, Obstacles, Vertices, begin_with};
+pub use partita_contact::ContactRates;
 use partita_contact::{Contacts, Features};
 use partita_elastic::Cut;
 pub use partita_elastic::{Element, Fabric, Membrane};
@@ -272,9 +273,14 @@ fn contacts(
     let refused = |error| SimulatorError::refused("contact", error, "cloth and obstacles that can meet");
     let features = Features::new(mesh.vertices().len(), mesh.triangles(), &[]).map_err(refused)?;
     let Fabric { thickness, friction, .. } = parameters.fabric;
-    let self_contact = parameters.self_contact;
-    let parameters =
-        partita_contact::Parameters { thickness, friction, self_contact, ..partita_contact::Parameters::default() };
+    let &Parameters { self_contact, contact_rates: rates, .. } = parameters;
+    let parameters = partita_contact::Parameters {
+        thickness,
+        friction,
+        self_contact,
+        rates,
+        ..partita_contact::Parameters::default()
+    };
     Contacts::new(features, parameters, obstacles).map_err(refused)
 }
 

@@ -19,7 +19,7 @@
 //!
 //!   μ f (2 s - s²), s = |w|/ε, up to |w| = ε, and μ f from there on    (\[LFS20\] section 5)
 //!
-//! where ε is the way at half a millimetre a second, or more where friction would be stiffer than contact. f is that of the round
+//! where ε is the way at [`ContactRates::slip_tolerance`], or more where friction would be stiffer than contact. f is that of the round
 //! before: how hard each pair was pushed is remembered from step to step. Around the way of the last round both are taken for
 //! linear, but in the last round of all friction is its secant, which takes energy whatever becomes of it. A spring that would
 //! pull is released, one that would be entered is taken in, and the step is solved again (`rounds.rs`).
@@ -31,10 +31,7 @@ use partita_contact::{Contacts, Near, Pressing, PressingSide, Touch};
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// Slower than this, friction is less `[m/s]`.
-const CREEP: f64 = 5e-4;
-
-/// What slides no faster than so many times that may stick `[-]`.
+/// What slides no faster than so many times the slip tolerance may stick `[-]`.
 const SLOW: f64 = 5.0;
 
 /// Contacts push where features are farther apart than the thickness by this much of it, so that what rests on them has nothing
@@ -61,6 +58,8 @@ pub(crate) struct Link {
     /// k, and what friction is no stiffer than `[N/m]`.
     stiffness: f64,
     stick: f64,
+    /// Slip speed below which friction is less `[m/s]`.
+    slip_tolerance: f64,
     /// By how hard it is pushed its friction goes `[N]`: as it was found last, without end for what sticks at the begin.
     pushed: f64,
     /// Whether the normal turns and `pushed` starts from the last step.
@@ -78,23 +77,28 @@ pub(crate) struct Link {
     pub force: V3,
 }
 
+/// Sizes that a contact is made by.
+#[derive(Clone, Copy)]
+pub(crate) struct Scale {
+    /// The least and the most `[N/m]`.
+    pub stiffness: [f64; 2],
+    /// Of its features as one `[kg]`.
+    pub mass: f64,
+    /// `[m/s²]`.
+    pub gravity: f64,
+    /// [`partita_contact::ContactRates::slip_tolerance`] `[m/s]`.
+    pub slip_tolerance: f64,
+}
+
 impl Link {
     /// As it seems to be at the begin, if all go on as they do: closed where it is too near. With friction by how hard it was pushed
-    /// in the last step; where it was not, sticking if it hardly moves, else without. `stiffness` is the least and the most `[N/m]`.
+    /// in the last step; where it was not, sticking if it hardly moves, else without.
     ///
     /// A contact deeper than the width in which its force grows is no stiffer than the load of the last step needs, or than stores the
-    /// energy of its approach and the work of lifting it by the thickness, with `mass` `[kg]` in a field of `gravity` `[m/s²]`. So cloth
-    /// that starts within an obstacle is led out by [`partita_contact`] and not thrown.
-    pub fn new(
-        [start, near]: [&Near; 2],
-        stiffness: [f64; 2],
-        [mass, gravity]: [f64; 2],
-        pushed: Option<f64>,
-        v: &[V3],
-        dt: f64,
-    ) -> Self {
+    /// energy of its approach and the work of lifting its mass by the thickness against gravity. So cloth that starts within an obstacle is led out by [`partita_contact`] and not thrown.
+    pub fn new([start, near]: [&Near; 2], scale: Scale, pushed: Option<f64>, v: &[V3], dt: f64) -> Self {
         let gap = near.gap - AHEAD * near.thickness;
-        let [least, most] = stiffness;
+        let Scale { stiffness: [least, most], mass, gravity, slip_tolerance } = scale;
         let width = AHEAD * near.thickness;
         let bears = |load: f64| 2.0 * RESERVE * load / width;
         // Stiff enough that the load compresses the contact by half its thickness. `partita_contact` corrects
@@ -109,11 +113,12 @@ impl Link {
             true => (pushed.unwrap_or(0.0) / (deep - 0.5 * width)).max(2.0 * energy / (deep * deep)),
             false => f64::INFINITY,
         };
-        let mut link = Self { gap, stiffness: stiffness.min(deepest), ..Self::open([start, near], most) };
+        let mut link =
+            Self { gap, stiffness: stiffness.min(deepest), ..Self::open([start, near], most, slip_tolerance) };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
         let (along, across) = link.split(&way);
         if gap < 0.0 || gap + along < 0.0 && pushed.is_some() {
-            let slow = across.norm() <= SLOW * CREEP * dt;
+            let slow = across.norm() <= SLOW * slip_tolerance * dt;
             link.is_known = pushed.is_some() && link.is_turned();
             link.pushed = pushed.unwrap_or(if slow { f64::INFINITY } else { 0.0 });
             // What is closed stays so, as a guess: rest, not the way that it goes.
@@ -123,13 +128,14 @@ impl Link {
     }
 
     /// A contact that never pushes, with the most that friction is stiff `[N/m]`.
-    fn open([start, near]: [&Near; 2], stick: f64) -> Self {
+    fn open([start, near]: [&Near; 2], stick: f64, slip_tolerance: f64) -> Self {
         Self {
             near: *near,
             start: *start,
             gap: f64::INFINITY,
             stiffness: 0.0,
             stick,
+            slip_tolerance,
             pushed: 0.0,
             is_known: false,
             load: 0.0,
@@ -143,8 +149,14 @@ impl Link {
     }
 
     /// Friction of a vertex that obstacles press between them, on one side, over `dt` `[s]`: it has no normal force of its own.
-    /// `stiffness` is the most `[N/m]`.
-    pub fn pressed(pressing: &Pressing, side: &PressingSide, stiffness: f64, v: &[V3], dt: f64) -> Self {
+    /// `[stiffness, slip_tolerance]` are the most that friction is stiff and as of [`Scale`] `[N/m]`, `[m/s]`.
+    pub fn pressed(
+        pressing: &Pressing,
+        side: &PressingSide,
+        [stiffness, slip_tolerance]: [f64; 2],
+        v: &[V3],
+        dt: f64,
+    ) -> Self {
         let Touch { pair, obstacle, weights, .. } = side.touch(V3::zeros());
         let near = Near {
             pair,
@@ -158,7 +170,7 @@ impl Link {
             way_made: 1.0,
         };
         let by_range = if side.range > 0.0 { side.most / (side.range * dt) } else { f64::INFINITY };
-        let open = Self::open([&near; 2], stiffness.min(by_range));
+        let open = Self::open([&near; 2], stiffness.min(by_range), slip_tolerance);
         let mut link = Self { pushed: side.most, load: side.most, ..open };
         let way = near.drift + link.sum(|k| dt * v[k], v.len());
         link.close(&way, dt, false);
@@ -249,7 +261,7 @@ impl Link {
     /// The most that friction does `[N]`, and the way in `dt` from which on it does `[m]`.
     fn slipping(&self, dt: f64) -> (f64, f64) {
         let most = self.near.friction * self.pushed;
-        (most, (CREEP * dt).max(2.0 * most / self.stick))
+        (most, (self.slip_tolerance * dt).max(2.0 * most / self.stick))
     }
 
     /// At a way across in `dt`, its secant and its slope `[N/m]`.
@@ -386,7 +398,8 @@ mod tests {
             friction,
             way_made: 1.0,
         };
-        Link::new([&near; 2], [20.0, 200.0], [1.0, f64::INFINITY], None, &[V3::zeros()], DT)
+        let scale = Scale { stiffness: [20.0, 200.0], mass: 1.0, gravity: f64::INFINITY, slip_tolerance: 5e-4 };
+        Link::new([&near; 2], scale, None, &[V3::zeros()], DT)
     }
 
     fn link(friction: f64) -> Link {

@@ -1,6 +1,8 @@
 //! What never changes in a step, checked as a whole before one.
 
 use nalgebra::Vector3;
+use partita_cloth::check_contact_rates;
+use partita_contact::ContactRates;
 use partita_simulator::{SimulatorError, check_not_negative, check_positive, check_vector};
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +120,9 @@ pub struct Parameters {
     pub max_stretch: f64,
     /// Whether the cloth meets itself. Default true.
     pub self_contact: bool,
+    /// Rates of contact. Default as of [`ContactRates`], but for a slip tolerance of 5e-4 m/s, from which on
+    /// Newton's method finds friction in few steps.
+    pub contact_rates: ContactRates,
 }
 
 impl Default for Parameters {
@@ -135,6 +140,7 @@ impl Default for Parameters {
             preconditioner: Preconditioner::default(),
             max_stretch: 0.1,
             self_contact: true,
+            contact_rates: ContactRates { slip_tolerance: 5e-4, ..ContactRates::default() },
         }
     }
 }
@@ -165,13 +171,16 @@ impl Parameters {
             return Err(SimulatorError::refused("tolerance [-]", self.tolerance, "from 1e-14 to 0.1"));
         }
         check_positive("max_iterations [-]", f64::from(self.max_iterations))?;
-        check_positive("max_stretch [-]", self.max_stretch)
+        check_positive("max_stretch [-]", self.max_stretch)?;
+        check_contact_rates(&self.contact_rates)
     }
 }
 
 impl ImplicitCloth {
     fn set(mut self, change: impl FnOnce(&mut Parameters)) -> Self {
         change(&mut self.parameters);
+        let Parameters { self_contact, contact_rates, .. } = self.parameters;
+        self.work.contacts.set(self_contact, contact_rates);
         self.identity = Default::default();
         self
     }
@@ -224,6 +233,16 @@ impl ImplicitCloth {
     /// See [`Parameters::max_stretch`] [-].
     pub fn max_stretch(self, max_stretch: f64) -> Self {
         self.set(|p| p.max_stretch = max_stretch)
+    }
+
+    /// See [`Parameters::self_contact`].
+    pub fn self_contact(self, self_contact: bool) -> Self {
+        self.set(|p| p.self_contact = self_contact)
+    }
+
+    /// See [`Parameters::contact_rates`].
+    pub fn contact_rates(self, contact_rates: ContactRates) -> Self {
+        self.set(|p| p.contact_rates = contact_rates)
     }
 
     /// The same, if all parameters are right.

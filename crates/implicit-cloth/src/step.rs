@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use partita_cloth::{Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact};
-use partita_contact::{Contacts, Near, PressingSide, Touch};
+use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
-    links::{Link, Push, pinched},
+    links::{Link, Push, Scale, pinched},
     rounds::HOLDS,
     solve::Constraint,
     state::State,
@@ -25,9 +25,9 @@ const PARTS: u32 = 32;
 /// contact bears moves it by a part of the thickness, and no stiffer than the matrix is anyway.
 const CONTACT: [f64; 2] = [0.05, 0.5];
 
-/// In shorter steps contacts are no stiffer than in such a one `[s]`: what begins with some of its thickness taken is not to be thrown
-/// out within whatever the step is.
-const BRISK: f64 = 1e-3;
+/// In steps in which a pair recovers less of its missing distance than this, contacts are no stiffer than in one where it
+/// recovers so much [-]: what begins too near is not thrown out within whatever the step is.
+const BRISK: f64 = 6e-3;
 
 /// A part of a step is too long where no change of velocities balances so much of the forces [-].
 const UNBALANCED: f64 = 0.5;
@@ -243,6 +243,8 @@ impl ImplicitCloth {
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let gravity = V3::from(self.parameters.gravity).norm();
+        let ContactRates { depenetration, slip_tolerance, .. } = self.parameters.contact_rates;
+        let shortest = dt.max(BRISK / depenetration);
         let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         obstacles.place(&self.guides, motions);
@@ -266,7 +268,7 @@ impl ImplicitCloth {
             let stiffness = if pinched {
                 [as_one(near, &|v| sheet.masses[v] / (dt * dt)); 2]
             } else {
-                CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, dt.max(BRISK))))
+                CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, shortest)))
             }
             .map(|stiffness| near.way_made * stiffness);
             let known = next.normal_forces.binary_search_by(|(pair, _)| pair.cmp(&near.pair));
@@ -275,17 +277,17 @@ impl ImplicitCloth {
             contacts.turn(&mut there, |v| stage * dt * next.velocities[v], stage);
             Link::new(
                 [near, &there],
-                stiffness,
-                [mass, gravity],
+                Scale { stiffness, mass, gravity, slip_tolerance },
                 known.ok().map(|k| next.normal_forces[k].1),
                 &next.velocities,
                 dt,
             )
         }));
         links.extend(contacts.pressings(&next.contact, dt).flat_map(|pressing| {
-            let stiffness = CONTACT[1] * sheet.resistance(pressing.vertex as usize, fabric, dt.max(BRISK));
+            let stiffness = CONTACT[1] * sheet.resistance(pressing.vertex as usize, fabric, shortest);
             let is_rough = |side: &PressingSide| side.most > 0.0;
-            let of = |side: PressingSide| Link::pressed(&pressing, &side, stiffness, &next.velocities, dt);
+            let of =
+                |side: PressingSide| Link::pressed(&pressing, &side, [stiffness, slip_tolerance], &next.velocities, dt);
             pressing.sides.into_iter().filter(is_rough).map(of).collect::<Vec<_>>()
         }));
         Ok(())

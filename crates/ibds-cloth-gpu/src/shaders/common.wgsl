@@ -30,6 +30,8 @@ struct Part {
     first_wrench: u32,
     // How much of what a particle is too near by it is led away in this part [-].
     parting: f32,
+    // Normal speed up to which nothing bounces [m/s].
+    restitution_threshold: f32,
     // How far particles stay away from each other [m], and friction there [-].
     self_distance: f32,
     self_friction: f32,

@@ -25,8 +25,6 @@ struct Contact {
 
 // Contacts that a particle can have.
 const SLOTS: u32 = 4u;
-// What comes slower than this, and what gravity adds in a part, does not bounce [m/s].
-const BOUNCES: f32 = 0.1;
 // How alike normals of one side of an obstacle are: their cosine.
 const SAME_SIDE: f32 = 0.5;
 // Steps towards a surface: of a convex shape by Newton's method, of a volume by the distance from it. What is nearer than the distance and
@@ -117,7 +115,8 @@ fn contact_with(number: u32, k: u32, bounces: bool) -> Contact {
     let end = select(d, before + part.parting * min(lacking, d), lacking > 0.0);
     var least = end - after + dot(n, at - first);
     let closing = -dot(n, way);
-    let slow = (BOUNCES + length(part.gravity) * part.h) * part.h;
+    // And what gravity adds in a part.
+    let slow = (part.restitution_threshold + length(part.gravity) * part.h) * part.h;
     let restitution = obstacles[o].restitution;
     if bounces && closing > slow && restitution > 0.0 {
         least = max(least, restitution * closing - dot(n, first - p0));
