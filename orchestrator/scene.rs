@@ -48,6 +48,7 @@ pub struct Contact {
     pub(crate) friction: Option<f64>,
     pub(crate) restitution: Option<f64>,
     pub(crate) thickness: Option<f64>,
+    pub(crate) attached: bool,
 }
 
 impl Contact {
@@ -66,6 +67,13 @@ impl Contact {
     /// Distance that the follower keeps, besides its own radius or half its thickness `[m]`, in place of the leader's own.
     pub fn thickness(&mut self, distance: f64) -> &mut Self {
         self.thickness = Some(distance);
+        self
+    }
+
+    /// Whether handles of the follower also collide with what they are attached to. Default false: they, the edges and
+    /// triangles around them, and cloth that hangs from them deep inside a body pass through it.
+    pub fn attached(&mut self, collide: bool) -> &mut Self {
+        self.attached = collide;
         self
     }
 
@@ -168,6 +176,7 @@ impl Scene {
             friction: None,
             restitution: None,
             thickness: None,
+            attached: false,
         });
         self.contacts.last_mut().expect("pushed in the line above")
     }

@@ -150,3 +150,46 @@ fn a_body_through_cloth_is_named() {
         }
     }
 }
+
+/// A strip that hangs from the middle of a body, attached there, does not collide with it inside: half a second
+/// of it is the same to the bit as without the contact. Attached cloth that is asked to collide moves otherwise, or is
+/// refused as through the body.
+#[test]
+fn cloth_that_is_fixed_inside_a_body_hangs_from_there() {
+    let block = Mesh::cuboid([0.12, 0.1, 0.09]).unwrap();
+    let bodies = [
+        ("ball", Shape::ball(0.05)),
+        ("box", Shape::cuboid([0.11, 0.1, 0.09])),
+        ("bar", Shape::capsule_x(0.2, 0.05)),
+        ("drum", Shape::cylinder_x(0.2, 0.05)),
+        ("block of triangles", Shape::mesh(block.positions(), block.triangles())),
+    ];
+    let strip = Mesh::grid([2, 12], [0.04, 0.24]).unwrap().at([-0.02, 0.0, 0.0]).unwrap();
+    let top: Vec<u32> = (0..39).filter(|&v| strip.vertices()[v as usize].y > -1e-9).collect();
+    assert_eq!(top.len(), 3);
+    for (body_name, shape) in bodies {
+        for number in 0..3 {
+            let hang = |contact: Option<bool>| {
+                let (name, cloth) = cloths(&strip).into_iter().nth(number).unwrap();
+                let mut rigid = RigidBodies::new("rigid");
+                let body = rigid.add("body", Body::fixed(shape.clone())).unwrap();
+                let mut scene = Scene::new(Rate::hz(120.0));
+                let owner = cloth.handles().owner();
+                scene.attach(top.iter().map(|&index| HandleId { owner, index }).collect::<Vec<_>>(), body);
+                if let Some(attached) = contact {
+                    scene.contact("cloth", "rigid").attached(attached);
+                }
+                scene.add(rigid).add_boxed(cloth);
+                let mut run = scene.build().ok()?;
+                while run.time() < 0.5 {
+                    run.advance().unwrap();
+                }
+                Some((name, vertices_and_crossings(&mut run).0))
+            };
+            let (name, without) = hang(None).unwrap();
+            assert!(hang(Some(false)).unwrap().1 == without, "{name} in a {body_name} collides");
+            let asked = hang(Some(true));
+            assert!(asked.is_none_or(|asked| asked.1 != without), "{name} in a {body_name} does not collide");
+        }
+    }
+}

@@ -81,7 +81,10 @@ impl Builder {
             let Some(found) = self.find(coupling, handle) else { return };
             carriers.push((found.watched, self.slot(interface, handle, found.watched)));
         }
-        let except = self.attached_to(follower, interface, carriers.iter().map(|&(_, slot)| slot).collect());
+        let except = match contact.attached {
+            true => vec![],
+            false => self.attached_to(follower, interface, carriers.iter().map(|&(_, slot)| slot).collect()),
+        };
         let (watched, slots) = carriers.into_iter().unzip();
         self.members[follower].guides.push(GuidePlan {
             interface,
@@ -92,7 +95,7 @@ impl Builder {
         self.guides[follower].push(Guide::Obstacle { surface, friction, restitution, thickness, except });
     }
 
-    /// The follower's handles that are attached to what carries a surface: they do not collide with it.
+    /// The follower's handles that are attached to what carries a surface.
     fn attached_to(&self, follower: usize, interface: usize, carriers: BTreeSet<usize>) -> Vec<HandleId> {
         let plans = self.members[follower].guides.iter().zip(&self.guides[follower]);
         plans

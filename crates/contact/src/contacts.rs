@@ -159,6 +159,8 @@ pub(crate) struct Work {
     pub crossings: Vec<Crossing>,
     pub let_go: Vec<Pair>,
     pub tangled: Vec<bool>,
+    /// [`State::embedded`] of this step.
+    pub embedded: Vec<[u32; 2]>,
     /// Vertices of regions that are inside, each with its obstacle, in order.
     pub within: Vec<[u32; 2]>,
     /// Vertices that are led out of convex solids, in order of pairs (`regions.rs`).

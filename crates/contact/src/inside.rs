@@ -80,7 +80,7 @@ impl Contacts {
         for (number, (path, (obstacle, core))) in (0..).zip(paths.iter().zip(&self.obstacles)) {
             let Path::Frame { begin, .. } = path else { continue };
             let is_inside = |x: &V3| core.contains(&obstacle.shape, &local(begin, x));
-            let inside_it = (0..).zip(x).filter(|(v, x)| is_inside(x) && !obstacle.lets_through(*v));
+            let inside_it = (0..).zip(x).filter(|(v, x)| is_inside(x) && !self.lets_through(number, *v));
             inside.extend(inside_it.map(|(vertex, _)| [vertex, number]));
         }
         inside.sort_unstable();
@@ -90,6 +90,9 @@ impl Contacts {
     /// Obstacles that were not there in the last step and now are may be anywhere.
     pub(crate) fn meet_the_new(&mut self, state: &mut State, x: &[V3], paths: &[Path<'_>]) {
         let is_there = |number: &u32| paths[*number as usize] != Path::Absent;
+        let absent = std::mem::take(&mut state.absent);
+        self.embed(state, x, paths, |number| is_there(&number) && absent.binary_search(&number).is_ok());
+        state.absent = absent;
         if state.absent.iter().any(is_there) {
             state.apart = false;
             let inside = self.look(x, paths).inside.into_iter().filter(|[_, number]| state.absent.contains(number));
@@ -153,7 +156,7 @@ impl Contacts {
             let Some([_, end]) = poses else { continue };
             for &vertex in vertices {
                 let x = self.work.x[vertex as usize] + self.work.u[vertex as usize];
-                if core.contains(&obstacle.shape, &local(end, &x)) && !obstacle.lets_through(vertex) {
+                if core.contains(&obstacle.shape, &local(end, &x)) && !self.lets_through(number, vertex) {
                     state.inside.push([vertex, number]);
                 }
             }

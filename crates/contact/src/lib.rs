@@ -88,6 +88,7 @@ mod contacts;
 mod convex;
 mod crossing;
 mod distance;
+mod embedded;
 mod error;
 mod features;
 mod impacts;

@@ -77,6 +77,8 @@ impl Contacts {
         self.start(step, end);
         self.place_close(state, step.paths, [0.0, 1.0], step.dt);
         self.start_call();
+        let mut state = state.clone();
+        self.meet_the_new(&mut state, step.begin, step.paths);
         if self.is_spent() {
             self.forget_pairs();
         } else {
@@ -88,8 +90,6 @@ impl Contacts {
                 found => found?,
             }
         }
-        let mut state = state.clone();
-        self.meet_the_new(&mut state, step.begin, step.paths);
         if self.is_spent() {
             self.work.crossings.clear();
             self.note_within(&state);

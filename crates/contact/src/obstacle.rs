@@ -74,7 +74,8 @@ pub struct Obstacle {
     pub thickness: f64,
     /// Of a mesh: whether only what comes from outside is stopped; what comes from behind passes.
     pub one_sided: bool,
-    /// Vertices of the cloth that do not meet it, nor do the edges and triangles around them: they are fixed to it, say.
+    /// Vertices of the cloth that do not meet it, nor do the edges and triangles around them: they are fixed to it, say. Nor does cloth
+    /// that hangs together with them deep inside it at the start, until it is outside.
     pub except: Vec<u32>,
 }
 
@@ -102,11 +103,6 @@ impl Obstacle {
     /// Lets vertices of the cloth through, with the edges and triangles around them.
     pub fn except(self, except: Vec<u32>) -> Self {
         Self { except, ..self }
-    }
-
-    /// Of one whose exceptions are in order.
-    pub(crate) fn lets_through(&self, vertex: u32) -> bool {
-        self.except.binary_search(&vertex).is_ok()
     }
 
     /// Makes a mesh stop only what comes from outside.

@@ -340,7 +340,7 @@ impl Contacts {
     /// Whether these are with an obstacle that lets one of them through.
     pub(crate) fn is_let_through(&self, vertices: &[u32]) -> bool {
         let Some(number) = self.owner(vertices) else { return false };
-        vertices.iter().any(|&v| self.obstacles[number as usize].0.lets_through(v))
+        vertices.iter().any(|&v| self.lets_through(number, v))
     }
 
     /// Looks for pairs again if a vertex left its box.

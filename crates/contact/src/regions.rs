@@ -221,9 +221,8 @@ impl Contacts {
 
     /// Elements within what is round, if one of them is deeper than the thickness: less deep ones are led out by their contacts.
     fn elements_deep_in(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<Element> {
-        let (obstacle, core) = &self.obstacles[number as usize];
-        let Some(convex) = &core.convex else { return vec![] };
-        let depth = |element: &Element| match element.iter().any(|v| obstacle.lets_through(*v)) {
+        let Some(convex) = &self.obstacles[number as usize].1.convex else { return vec![] };
+        let depth = |element: &Element| match element.iter().any(|&v| self.lets_through(number, v)) {
             true => 0.0,
             false => convex.depth_in_round(element.map(x)),
         };
@@ -257,8 +256,7 @@ impl Contacts {
             let within = [a, b, c].iter().any(|&v| inside[v as usize]);
             within || side(a, b) || side(b, c) || side(c, a) || faces.binary_search(&[a, b, c]).is_ok()
         };
-        let obstacle = &self.obstacles[number as usize].0;
-        let passes = |element: &Element| element.iter().any(|&v| obstacle.lets_through(v));
+        let passes = |element: &Element| element.iter().any(|&v| self.lets_through(number, v));
         self.elements().filter(|element| crosses(element) && !passes(element)).collect()
     }
 

@@ -17,6 +17,8 @@ pub struct State {
     pub(crate) regions: Vec<Region>,
     /// Obstacles that cloth crosses with no motion known that mends it, and how many of its elements do.
     pub(crate) through: Vec<[u32; 2]>,
+    /// Vertices that are let through with those that obstacles except, each with the number of the obstacle, in order.
+    pub(crate) embedded: Vec<[u32; 2]>,
     /// Obstacles that were not there in the last step, in order.
     pub(crate) absent: Vec<u32>,
     /// Vertex and obstacle, in order, where another obstacle behind the vertex stops this one: the vertex does not.
@@ -58,8 +60,10 @@ impl State {
     /// One that was read from somewhere need not be of this surface.
     pub(crate) fn check(&self, contacts: &Contacts) -> Result<(), ContactError> {
         let (vertices, obstacles) = (contacts.features.vertices(), contacts.obstacles.len());
-        let in_order = self.inside.is_sorted() && self.borne.is_sorted() && self.absent.is_sorted();
-        let known = self.inside.iter().all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
+        let in_order =
+            self.inside.is_sorted() && self.embedded.is_sorted() && self.borne.is_sorted() && self.absent.is_sorted();
+        let known =
+            self.inside.iter().chain(&self.embedded).all(|&[v, o]| (v as usize) < vertices && (o as usize) < obstacles);
         let known = known && self.regions.iter().all(|region| region.is_of(contacts));
         let of_pressed = |pressed: &Pressed| {
             let obstacles = pressed.sides.iter().all(|side| (side.obstacle as usize) < obstacles);
