@@ -209,11 +209,13 @@ fn what_cannot_be_is_refused() {
         assert!(state == before && end == mesh.vertices());
     };
     let other = "the state is of another surface than one of 25 vertices with 1 obstacles";
-    for inside in ["[[25,0]]", "[[3,1]]", "[[3,0],[2,0]]"] {
-        let state = format!(
-            r#"{{"inside":{inside},"regions":[],"through":[],"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":true}}"#
-        );
-        refused(&state, Path::Points { begin: &below, end: &below }, other);
+    for wrong in ["[[25,0]]", "[[3,1]]", "[[3,0],[2,0]]"] {
+        for [inside, embedded] in [[wrong, "[]"], ["[]", wrong]] {
+            let state = format!(
+                r#"{{"inside":{inside},"regions":[],"through":[],"embedded":{embedded},"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":true}}"#
+            );
+            refused(&state, Path::Points { begin: &below, end: &below }, other);
+        }
     }
     for [obstacle, vertices, support] in
         [["1", "[3]", "0"], ["0", "[25]", "0"], ["0", "[3,2]", "0"], ["0", "[3]", "25"]]
@@ -221,11 +223,11 @@ fn what_cannot_be_is_refused() {
         let plane = r#"{"normal":[0.0,1.0,0.0],"height":0.0}"#;
         let region = format!(r#"{{"obstacle":{obstacle},"vertices":{vertices},"plane":{plane},"support":{support}}}"#);
         let state = format!(
-            r#"{{"inside":[],"regions":[{region}],"through":[],"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":true}}"#
+            r#"{{"inside":[],"regions":[{region}],"through":[],"embedded":[],"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":true}}"#
         );
         refused(&state, Path::Points { begin: &below, end: &below }, other);
     }
-    let good = r#"{"inside":[],"regions":[],"through":[],"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":false}"#;
+    let good = r#"{"inside":[],"regions":[],"through":[],"embedded":[],"absent":[],"unresolved":false,"borne":[],"pressed":[],"apart":false}"#;
     let mut broken = below.clone();
     broken[7].x = f64::NAN;
     let expected = "vertex 7 of obstacle 0 at the end is NaN; expected within 1e9 m";
