@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Scheme,
     engine::{Engine, Pass},
-    plan::Slot,
+    plan::{Interface, Slot},
     responses::{Accelerations, lasting},
 };
 
@@ -226,20 +226,26 @@ impl Engine {
         collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }
 
-    /// Part of an impulse on a slot that stops its carrier's motion along it at most, from where the last pass would
-    /// have led without the load `taken`. All of one that is not a contact's.
+    /// Velocity and spin that the carrier of a slot would have after the last pass without such an impulse.
+    pub(crate) fn velocities_without(&self, [i, s]: SlotIndex, impulse: Wrench) -> [V3; 2] {
+        let Interface { leader, slots, .. } = &self.interfaces[i];
+        let end = &self.pass.ends[*leader][slots[s].watched];
+        let change = slots[s].change_in(end, impulse);
+        [V3::from(end.velocity) - change[0], V3::from(end.spin) - change[1]]
+    }
+
+    /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most. All of one that is
+    /// not a contact's.
     ///
     /// The part c fulfils c·v + c·M c <= 0.
-    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, impulse: Wrench, taken: Wrench) -> Wrench {
+    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, impulse: Wrench, velocities: &[V3; 2]) -> Wrench {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
         if !slot.collides || impulse == Wrench::ZERO {
             return impulse;
         }
         let end = &self.pass.ends[interface.leader][slot.watched];
-        let without = slot.change_in(end, taken);
-        let velocities = [V3::from(end.velocity) - without[0], V3::from(end.spin) - without[1]];
-        let (along, across) = (work(impulse, velocities), work(impulse, slot.change_in(end, impulse)));
+        let (along, across) = (work(impulse, *velocities), work(impulse, slot.change_in(end, impulse)));
         if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
     }
 }

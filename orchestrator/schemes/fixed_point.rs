@@ -17,6 +17,7 @@
 //! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
 //! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
 
+use nalgebra::Vector3;
 use partita_simulator::{Outcome, Wrench};
 
 use super::Relaxed;
@@ -24,6 +25,8 @@ use crate::{
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
     passivity::SlotIndex,
 };
+
+type V3 = Vector3<f64>;
 
 /// Smallest factor that the first pass may ask for: a body at rest shows no ratio of masses [-].
 const LEAST: f64 = 1e-3;
@@ -88,7 +91,8 @@ impl Solved {
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
-            let passive = owed - waiting + engine.passive_part([i, s], waiting, Wrench::ZERO);
+            let passive =
+                owed - waiting + engine.passive_part([i, s], waiting, &engine.velocities_without([i, s], Wrench::ZERO));
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
@@ -107,6 +111,9 @@ pub(super) struct FixedPoint<'a> {
     energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
+    /// Velocity and spin that each carrier would end the window with without the loads, by the first pass: later loads may
+    /// be so large that carriers meet others `[m/s]`, `[rad/s]`.
+    unloaded: Vec<[V3; 2]>,
     best: Option<Trial>,
     /// Newest first.
     others: Vec<Trial>,
@@ -115,7 +122,7 @@ pub(super) struct FixedPoint<'a> {
 
 impl<'a> FixedPoint<'a> {
     pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
-        Self { parameters, slots, energy: None, before: 0, best: None, others: vec![], stalled: 0 }
+        Self { parameters, slots, energy: None, before: 0, unloaded: vec![], best: None, others: vec![], stalled: 0 }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
@@ -167,6 +174,10 @@ impl<'a> FixedPoint<'a> {
                 continue;
             }
             halvings = 0;
+            if self.unloaded.is_empty() {
+                let velocities = |&[i, s]: &SlotIndex| engine.velocities_without([i, s], forces[i][s].scaled(dt));
+                self.unloaded = self.slots.iter().map(velocities).collect();
+            }
 
             // Without impulses that are meant for the next window.
             let reactions = self.slots.iter().map(|&slot| engine.pass.reaction(slot).scaled(1.0 / dt));
@@ -183,11 +194,7 @@ impl<'a> FixedPoint<'a> {
             if !giving_up && passes >= self.parameters.passes {
                 giving_up = true;
                 let best = self.best.as_ref().filter(|best| best.size() < change).map_or(&x, |best| &best.x);
-                // Where energies are compared, they are within their bound or the residual is withheld.
-                let last = match self.energy {
-                    Some(_) => best.clone(),
-                    None => self.bounded(engine, best, &forces, dt),
-                };
+                let last = self.bounded(engine, best, &forces, dt);
                 if last != x {
                     x = last;
                     self.unstack(engine, &x, &mut forces);
@@ -241,14 +248,13 @@ impl<'a> FixedPoint<'a> {
         self.advanced(engine, &sum.x, &sum.r)
     }
 
-    /// Loads bounded so that none reverses its carrier's motion in a contact, as it would be without them. The last
-    /// pass was taken with `forces`.
+    /// Loads bounded so that none reverses its carrier's motion in a contact, as it would be without them. All other
+    /// loads are those of `forces`.
     fn bounded(&self, engine: &Engine, x: &[f64], forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
         let mut loads = forces.to_vec();
         self.unstack(engine, x, &mut loads);
-        let wrenches = self.slots.iter().map(|&[i, s]| {
-            let load = loads[i][s].scaled(dt);
-            engine.passive_part([i, s], load, forces[i][s].scaled(dt)).scaled(1.0 / dt)
+        let wrenches = self.slots.iter().zip(&self.unloaded).map(|(&[i, s], velocities)| {
+            engine.passive_part([i, s], loads[i][s].scaled(dt), velocities).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
     }
