@@ -188,11 +188,4 @@ impl<'a> Flights<'a> {
     pub fn leave(&mut self, time: f64, impulse: V3) {
         self.moment -= 0.5 * (self.until - time).powi(2) * impulse;
     }
-
-    /// Free vertices were moved by an impulse beside one that is held, `[kg m]`, at its time.
-    #[inline(never)]
-    pub fn move_beside(&mut self, held: usize, by: V3) {
-        let Ok(number) = self.ways.binary_search_by_key(&held, |way| way.vertex) else { return };
-        self.ways[number].moment += (self.until - self.nodes[held].time) * by;
-    }
 }

@@ -1,13 +1,22 @@
-//! Limits of strain and strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring model, 1995).
+//! Limits of strain and of strain rate (\[TPS08\] section 3, after X. Provot: Deformation constraints in a mass-spring
+//! model, 1995).
 //!
-//! With an event of its element a side that would be strained by more than ε_n,lim at the next grows no faster than to there, by impulses at
-//! its ends, and one that is strained by more than ε_c,lim, but not by far, is put back. In a corner by which all of a
-//! cloth hangs forces alone would stretch sides by half: there, limits bear the load, as impulses once in a span, between which neighbours pull a side out by a tenth again. So
-//! sides that are at their limits are *taut*, and are held back with every event that moves one of their ends, and with each other
-//! where that does, until nothing changes much. Different from the paper, where each element does so once in its own event.
+//! A side with the strain ε and the strain rate ε̇ whose element has an event, the next after Δt, gets
+//! equal and opposite impulses at its ends. They change its rate to
 //!
-//! Impulses keep momenta; so does putting a side back keep linear momentum, but not angular: a side that turns and is made shorter by a part
-//! d/l loses that part of its spin, which nobody gets. To keep it would be to turn it faster, which takes energy that nobody gives.
+//!   ε̇′ = max(0, (ε_n,lim - ε)/Δt)     up to ε_c,lim, where ε̇ is larger: it grows to ε_n,lim at most;
+//!   ε̇′ = -min(ε̇, (ε - ε_c,lim)/Δt)   beyond ε_c,lim, where it grows: it rebounds.
+//!
+//! Since |ε̇′| <= |ε̇|, no impulse adds energy; momentum and angular momentum are kept. A side beyond its
+//! limit that does not grow is left to forces. The paper moves its ends instead: neighbours that are
+//! moved at once store energy in each other (a sheet that a ball had stretched by half gained 500 times
+//! the ball's energy), and angular momentum is lost.
+//!
+//! In a corner by which all of a cloth hangs, forces alone would stretch sides by half. There limits
+//! bear the load. Impulses once in a span would let neighbours pull a side out by another tenth between
+//! them. So sides that are at their limits are *taut*: an event that moves one of their ends holds them
+//! back, and one that is held back calls the taut sides at its ends, until nothing changes much. In the
+//! paper each element does so once in its own event.
 
 use std::collections::VecDeque;
 
@@ -25,10 +34,6 @@ const EARLIEST: f64 = 16.0;
 
 /// Sides that are looked at with an event, at most; what is left is beyond its limit until a later event.
 const MOST_LOOKS: u32 = 256;
-
-/// Multiple of its limit up to which a strained side is put back [-]. Beyond it, neighbours that are put back at once store energy in each
-/// other: a sheet that a ball had stretched by half gained 500 times the ball's energy. Forces shorten such sides.
-const FAR: f64 = 2.0;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
@@ -115,16 +120,14 @@ impl Lane<'_> {
 }
 
 impl Limit {
-    /// Whether a side is neither too long nor growing too fast, by more than some: of its vector d the square `[m²]`, Δt d·ḋ `[m²]`, and
+    /// Whether a side does not grow too fast, by more than some: of its vector d the square `[m²]`, Δt d·ḋ `[m²]`, and
     /// its length at rest `[m]`.
     #[inline(always)]
     fn lets_be(&self, square: f64, growth: f64, length: f64) -> bool {
         let at_most = |strain: f64| (1.0 + strain) * length;
-        if square > at_most(self.strain + SLACK).powi(2) {
-            return false;
-        }
         if square > at_most(self.predicted).powi(2) {
-            return !is_beyond(square, growth, SLACK * length);
+            let slack = if square > at_most(self.strain + SLACK).powi(2) { 0.0 } else { SLACK * length };
+            return !is_beyond(square, growth, slack);
         }
         !is_beyond(square, square + growth, at_most(self.predicted + SLACK))
     }
@@ -169,36 +172,25 @@ impl Patch {
         until.fold(span, f64::min).max(span / EARLIEST)
     }
 
-    /// Limits of a side; whether they did anything worth a word.
+    /// Holds a side back by its limits. Returns whether it got an impulse.
     pub fn hold_side(&self, side: usize, limit: &Limit, span: f64, flights: &mut Flights<'_>) -> bool {
         let [i, j] = self.ends(side).map(|v| v as usize);
         let length = self.lengths[side];
-        let [from, to] = [flights.nodes[i], flights.nodes[j]];
+        let [from, to] = [&flights.nodes[i], &flights.nodes[j]];
         let mobility = from.w + to.w;
         let apart = to.x - from.x;
         if mobility == 0.0 || limit.lets_be(apart.norm_squared(), span * apart.dot(&(to.v - from.v)), length) {
             return false;
         }
         let [strain, rate] = self.strain(side, flights);
-        // No faster than to where it may be; what is there already is not pulled back, which would give energy.
-        let too_fast = rate - ((limit.predicted - strain) / span).max(0.0);
-        let too_long = strain - limit.strain;
-        let n = (to.x - from.x).normalize();
-        if too_fast > 0.0 {
-            let impulse = too_fast * length / mobility * n;
-            flights.push(i, impulse);
-            flights.push(j, -impulse);
+        let most = ((limit.predicted - strain) / span).max(0.0);
+        if rate <= most {
+            return false;
         }
-        if too_long > 0.0 && strain < FAR * limit.strain {
-            let back = too_long * length / mobility * n;
-            flights.nodes[i].x += from.w * back;
-            flights.nodes[j].x -= to.w * back;
-            // Beside what is held all of the cloth is moved by it.
-            if from.w == 0.0 || to.w == 0.0 {
-                let (held, by) = if from.w == 0.0 { (i, -back) } else { (j, back) };
-                flights.move_beside(held, by);
-            }
-        }
+        let back = ((strain - limit.strain) / span).clamp(0.0, rate);
+        let impulse = (rate - most + back) * length / mobility * apart.normalize();
+        flights.push(i, impulse);
+        flights.push(j, -impulse);
         true
     }
 }

@@ -55,7 +55,8 @@ pub enum Estimate {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limit {
-    /// ε_c,lim: an edge that is strained by more is put back to it. Above 0 `[-]`. Default 0.1.
+    /// ε_c,lim: an edge that is strained by more and grows rebounds towards it, no faster than it grew. Above 0 `[-]`.
+    /// Default 0.1.
     pub strain: f64,
     /// ε_n,lim: an edge that would be strained by more at its element's next event does not grow any faster than to it; twice this, and that
     /// event comes earlier. Above 0, at most `strain` `[-]`. Default 0.075.
