@@ -30,8 +30,8 @@ impl Slot {
         self.mobility_in(state).change(impulse.linear.into(), impulse.angular.into())
     }
 
-    /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface:
-    /// a = (v₁ - v₀ - W used)/dt.
+    /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface and, of a body, its
+    /// precession p at the spin that `used` leaves: a = (v₁ - v₀ - W used)/dt - p. It goes with the spin, which impulses change.
     pub(crate) fn free_accelerations(
         &self,
         from: &HandleState,
@@ -42,7 +42,9 @@ impl Slot {
         let given = self.change_in(to, used);
         let free =
             |before: [f64; 3], after: [f64; 3], given: V3| ((V3::from(after) - V3::from(before) - given) / dt).into();
-        [free(from.velocity, to.velocity, given[0]), free(from.spin, to.spin, given[1])]
+        let mean = 0.5 * (V3::from(from.spin) + given[1] + V3::from(to.spin));
+        let angular = V3::from(free(from.spin, to.spin, given[1])) - self.mobility_in(to).precession(mean);
+        [free(from.velocity, to.velocity, given[0]), angular.into()]
     }
 }
 

@@ -47,7 +47,7 @@ pub struct Carrier {
     pub mobility: Mobility,
     /// By all but this cloth, as expected for the next step `[m/s²]`.
     pub acceleration: V3,
-    /// Likewise `[rad/s²]`.
+    /// Likewise, without the precession of a body that spins freely `[rad/s²]`.
     pub angular_acceleration: V3,
     /// By impulses of the cloth in this step, which act over the next one: linear `[m/s²]` and angular `[rad/s²]`.
     pub pending: [V3; 2],
@@ -102,19 +102,27 @@ impl Carrier {
         self.velocity + h * self.accelerations()[0]
     }
 
-    /// Expected for the next step if nothing stops it, linear `[m/s²]` and angular `[rad/s²]`.
+    /// Expected for the next step if nothing stops it, linear `[m/s²]` and, without precession, angular `[rad/s²]`.
     pub(crate) fn accelerations(&self) -> [V3; 2] {
         [self.acceleration + self.pending[0], self.angular_acceleration + self.pending[1]]
     }
 
-    /// Acceleration at `arm` from the origin, without terms of the spin `[m/s²]`.
+    /// Acceleration at `arm` from the origin by what acts on it, without terms of the spin `[m/s²]`.
     pub(crate) fn acceleration_at(&self, arm: &V3) -> V3 {
         let [linear, angular] = self.accelerations();
         linear + angular.cross(arm)
     }
 
+    /// Angular acceleration of a body that spins freely: -I⁻¹ (ω x I ω) `[rad/s²]`.
+    pub(crate) fn precession(&self) -> V3 {
+        let (spin, angular) = (&self.spin, &self.mobility.angular);
+        angular.try_inverse().map_or(V3::zeros(), |inertia| -angular * spin.cross(&(inertia * spin)))
+    }
+
+    /// Pose at the end of the next step, if nothing stops it.
     pub(crate) fn next_pose(&self, h: f64) -> Isometry3<f64> {
-        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + h * self.accelerations()[1]));
+        let gained = h * (self.accelerations()[1] + self.precession());
+        let turn = UnitQuaternion::from_scaled_axis(h * (self.spin + gained));
         let at = self.pose.translation.vector + h * self.next_velocity(h);
         Isometry3::from_parts(at.into(), turn * self.pose.rotation)
     }

@@ -78,6 +78,7 @@
 //! Vectors and poses are nalgebra's (0.35), lengths in metres, masses in kilograms, Y is up. Start at [`Contacts`].
 
 mod allowance;
+mod anchored;
 mod asynchronous;
 mod backed;
 mod broad;

@@ -15,19 +15,20 @@
 //!
 //! The part of j that holds against accelerations acts as a force over the next step, so that what rests stays at rest; all
 //! else is an impulse at its start.
+//!
+//! A body that tips or turns under these impulses may reach the cloth elsewhere. Its path with them is inspected again, and
+//! contacts that it still violates at the end of the next step join the system: an active-set iteration of at most `ROUNDS`
+//! passes, each from the impulses of the last. Finally impulses are scaled so that they add no energy, except where they drive
+//! apart what is too close (`keep_passive`).
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ContactError, Contacts, Path, Reaction, Shape, State, Step,
-    backed::{Backing, VERTEX, against},
-    broad::{Bounds, Pair},
-    carriers::{Ahead, Carrier, Carriers, points},
-    contacts::AHEAD,
-    distance::Nearest,
-    features::Leaf,
+    ContactError, Contacts, Reaction, State,
+    anchored::{Anchored, MISSED, support},
+    backed::Backing,
+    carriers::{Ahead, Carrier, Carriers},
     pressed::Load,
-    respond::makes_way,
 };
 
 type V3 = Vector3<f64>;
@@ -36,6 +37,12 @@ type M3 = Matrix3<f64>;
 /// Sweeps over the contacts, and the change of impulses relative to the largest at which they end [-].
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
+
+/// The same, above which contacts contradict each other [-].
+const AGREED: f64 = 1e-3;
+
+/// Times that contacts which impulses led bodies to are added.
+const ROUNDS: usize = 4;
 
 /// Impulses that stop obstacles. Forces are given as impulses over the next step.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,30 +68,11 @@ pub struct Supported {
     pub impact: V3,
 }
 
-/// A contact of an obstacle with cloth that cannot give way.
-struct Anchored {
-    pair: Pair,
-    weights: [f64; 4],
-    obstacle: u32,
-    /// Sign of the obstacle's feature in the relative velocity.
-    sign: f64,
-    n: V3,
-    /// Place of the contact from the frame's origin `[m]`.
-    arm: V3,
-    /// Relative velocity that it has by itself, and that it is to have along n `[m/s]`.
-    free: V3,
-    target: f64,
-    friction: f64,
-    /// Change of the relative velocity by an impulse, and the part of it that is the supports' `[1/kg]`.
-    mobility: M3,
-    of_supports: M3,
-    /// Of the pair's vertices, the obstacle that a free one rests on, by which it bears this one.
-    backed: [Option<Backing>; 4],
-    /// Part of the impulse that acts as a force [-].
-    share: f64,
-    /// Sum of impulses on the first feature `[N s]`.
-    push: f64,
-    drag: V3,
+/// Result of solving the contacts.
+struct Solved {
+    changes: Changes,
+    /// Whether impulses have come to an end.
+    is_settled: bool,
 }
 
 /// Velocities that impulses have changed: of frames, by obstacle, and of vertices.
@@ -94,6 +82,25 @@ struct Changes {
 }
 
 impl Changes {
+    /// Carriers with the velocities that they then have, of obstacles whose vertices begin at `first`.
+    fn added_to(&self, carriers: &[Carriers], first: &[u32]) -> Vec<Carriers> {
+        let mut next = carriers.to_vec();
+        for ((carriers, [velocity, spin]), &first) in next.iter_mut().zip(&self.frames).zip(first) {
+            match carriers {
+                Carriers::Absent => {}
+                Carriers::Frame(frame) => {
+                    frame.velocity += velocity;
+                    frame.spin += spin;
+                }
+                Carriers::Points(points) => {
+                    let changes = &self.vertices[first as usize..];
+                    points.iter_mut().zip(changes).for_each(|(point, change)| point.velocity += change);
+                }
+            }
+        }
+        next
+    }
+
     /// Adds what an impulse at an arm changes of an obstacle's frame.
     fn push_frame(&mut self, obstacle: u32, frame: &Carrier, arm: &V3, impulse: &V3) {
         let [v, w] = frame.mobility.change(impulse, &arm.cross(impulse));
@@ -101,6 +108,12 @@ impl Changes {
         *velocity += v;
         *spin += w;
     }
+}
+
+/// Number of contacts that share supports. Which supports are of one body is not known. Each contact gets a part of it, as light
+/// as if all were: mass splitting, which asks for too little rather than too much.
+fn sharing(contacts: &[Anchored]) -> f64 {
+    contacts.iter().filter(|contact| contact.of_supports != M3::zeros()).count().max(1) as f64
 }
 
 impl Contacts {
@@ -112,7 +125,7 @@ impl Contacts {
     /// As [`Contacts::resolve`], but for what touches. The state is then without loads.
     pub fn stops(&mut self, state: &mut State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
         state.forget_loads();
-        let contacts = self.find_anchored(state, ahead)?;
+        let mut contacts = self.find_anchored(state, ahead, None)?;
         let of_pair = |contact: &Anchored| {
             let backed = contact.pair.vertices.into_iter().zip(contact.backed).filter(|(_, backing)| backing.is_some());
             backed.map(|(vertex, _)| [vertex, contact.obstacle]).collect::<Vec<_>>()
@@ -123,270 +136,39 @@ impl Contacts {
         if contacts.is_empty() {
             return Ok(Stops::default());
         }
-        let (stops, loads) = self.solve_anchored(contacts, ahead);
+        let mut solved = self.solve_anchored(&mut contacts, ahead);
+        let within = MISSED * self.parameters.thickness;
+        for _ in 0..ROUNDS {
+            let next = solved.changes.added_to(ahead.carriers, &self.work.first);
+            let mut missed = self.find_anchored(state, ahead, Some(&next))?;
+            missed.retain(|new| !contacts.iter().any(|known| known.is_at(new, within)));
+            if missed.is_empty() {
+                break;
+            }
+            contacts.extend(missed);
+            solved = self.solve_anchored(&mut contacts, ahead);
+        }
+        self.keep_passive(&mut contacts, solved.is_settled, ahead);
+        let (stops, loads) = self.told(&contacts, ahead);
         state.pressed = self.pressed(loads, ahead);
         Ok(stops)
     }
 
-    fn find_anchored(&mut self, state: &State, ahead: &Ahead<'_>) -> Result<Vec<Anchored>, ContactError> {
-        if ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
-            return Ok(vec![]);
+    /// Impulses of all contacts together, from those that they have.
+    fn solve_anchored(&self, contacts: &mut [Anchored], ahead: &Ahead<'_>) -> Solved {
+        let mut changes = self.unchanged();
+        let sharing = sharing(contacts);
+        for contact in contacts.iter() {
+            self.apply(contact, &contact.impulse(), sharing, ahead, &mut changes);
         }
-        let h = ahead.dt;
-        let reach = (1.0 + AHEAD) * self.parameters.thickness;
-        let swept = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
-        let resting = if self.obstacles.len() > 1 { self.resting(ahead) } else { vec![] };
-        let cloth = self.features.vertices();
-        let vertices = resting.iter().flat_map(|(pair, _)| pair.vertices);
-        let mut pressed: Vec<u32> = vertices.filter(|v| (*v as usize) < cloth).collect();
-        pressed.sort_unstable();
-        let is_fixed = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0 || pressed.binary_search(v).is_ok();
-        let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(is_fixed);
-        let anchors = self.features.leaves().iter().filter(is_anchor);
-        let around = anchors.clone().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one));
-        let Some(around) = around else { return Ok(vec![]) };
-        let may_touch = |number: usize| {
-            let carriers = &ahead.carriers[number];
-            (carriers.yields() || !ahead.supports.is_empty() || !resting.is_empty())
-                && self.may_come(number, carriers, h, &around)
-        };
-        if !(0..self.obstacles.len()).any(may_touch) {
-            return Ok(vec![]);
-        }
-        let near: Vec<bool> = (0..self.obstacles.len()).map(may_touch).collect();
-        let leaves: Vec<(Leaf, u32)> = anchors.map(|&leaf| (leaf, 0)).collect();
-
-        // The next step, as it would be.
-        let ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
-        let points: Vec<[Vec<V3>; 2]> = ahead.carriers.iter().map(|carriers| points(carriers.all(), h)).collect();
-        let paths: Vec<Path<'_>> = (ahead.carriers.iter().zip(&points))
-            .map(|(carriers, [begin, end])| match carriers {
-                Carriers::Absent => Path::Absent,
-                Carriers::Frame(frame) => Path::Frame { begin: frame.pose, end: frame.next_pose(h) },
-                Carriers::Points(_) => Path::Points { begin, end },
-            })
-            .collect();
-        let step = Step { dt: h, begin: ahead.positions, inverse_masses: ahead.inverse_masses, paths: &paths };
-        self.check(&step, ahead.positions, &ends)?;
-        self.start(&step, &ends);
-        self.place(&paths, [0.0, 1.0], h);
-
-        let boxes: Vec<Bounds> =
-            (0..self.work.x.len()).map(|k| Bounds::swept(&self.work.x[k], &self.work.u[k], self.reach(k))).collect();
-        let others = (self.obstacles.iter().zip(&self.work.first).zip(&near)).filter(|(_, near)| **near);
-        let others =
-            others.flat_map(|(((_, core), &first), _)| core.features.leaves().iter().map(move |&leaf| (leaf, first)));
-        let others =
-            others.filter(|(leaf, first)| Bounds::of(&boxes, &leaf.vertices.map(|v| v + first)).meets(&around));
-        let others: Vec<_> = others.collect();
-        let work = &mut self.work;
-        work.anchors.hold(leaves.into_iter());
-        work.anchors.fit(&boxes);
-        work.ahead.hold(others.into_iter());
-        work.ahead.fit(&boxes);
-        let mut pairs = vec![];
-        work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
-        pairs.retain(|pair| !self.is_let_through(&pair.vertices));
-        let backings = self.backings(&resting, ahead);
-        let anchored = |pair| self.anchored(pair, state, ahead, &backings);
-        let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
-        // A corner that is nearest to a corner is so in every pair of the features around either.
-        found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
-        found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
-        Ok(found)
-    }
-
-    /// Whether an obstacle may come into a box within `h` `[s]`.
-    pub(crate) fn may_come(&self, number: usize, carriers: &Carriers, h: f64, around: &Bounds) -> bool {
-        let (obstacle, core) = &self.obstacles[number];
-        let reach = core.radius + (1.0 + AHEAD) * obstacle.thickness;
-        let swept = |carrier: &Carrier, extent: f64| {
-            let at = carrier.pose.translation.vector;
-            Bounds::swept(&at, &(h * carrier.next_velocity(h)), extent + reach)
-        };
-        let all = match carriers {
-            Carriers::Frame(_) if obstacle.shape == Shape::HalfSpace => return true,
-            Carriers::Frame(frame) => Some(swept(frame, core.extent)),
-            Carriers::Absent => None,
-            Carriers::Points(points) => points.iter().map(|p| swept(p, 0.0)).reduce(|all, one| all.join(&one)),
-        };
-        all.is_some_and(|all| all.meets(around))
-    }
-
-    /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot make way for all of it.
-    fn anchored(&self, pair: &Pair, state: &State, ahead: &Ahead<'_>, backings: &[Backing]) -> Option<Anchored> {
-        let (work, h) = (&self.work, ahead.dt);
-        let obstacle = self.obstacle(pair)?;
-        let meeting = self.meeting(Some(obstacle));
-        let mut x = pair.vertices.map(|v| work.x[v as usize]);
-        let begin = self.nearest_of(pair);
-        if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
-            return None;
-        }
-        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
-        let is_near = begin.distance() < reach;
-        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
-        let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
-        let then = (!is_near && may_be_backed).then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
-        let near = match then {
-            _ if is_near => begin,
-            Some(then) => {
-                x = pair.vertices.map(|v| work.x[v as usize] + work.u[v as usize]);
-                then
-            }
-            None => {
-                let kept = meeting.radius + meeting.thickness;
-                self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
-            }
-        };
-        if self.is_beside(pair, &near, Some(obstacle)) {
-            return None;
-        }
-        let cloth = self.features.vertices();
-        let n = self.direction(pair, &near, Some(obstacle))?;
-        let sign = self.sign_of(pair, &near);
-        let out = -sign * n;
-        let of_cloth = |v: u32| (v as usize) < cloth;
-        let is_free = |v: u32| of_cloth(v) && ahead.inverse_masses[v as usize] > 0.0;
-        let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
-        let backed = pair.vertices.map(backing);
-        // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
-        let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
-        let straight = n;
-        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { n };
-        let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
-            v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
-            _ => 0.0,
-        });
-        let way_made = makes_way(&[0, 1, 2, 3], &near.weights, &inverse_masses);
-        let gives_way = |k: usize| !of_cloth(pair.vertices[k]) || inverse_masses[k] > 0.0 || near.weights[k] == 0.0;
-        if way_made >= 1.0 || (0..4).all(gives_way) || self.is_borne_by_other(&near, &backed, backings, obstacle, ahead)
-        {
-            return None;
-        }
-        let mut contact = Anchored {
-            pair: *pair,
-            weights: near.weights,
-            obstacle,
-            sign,
-            n,
-            arm: V3::zeros(),
-            free: V3::zeros(),
-            target: 0.0,
-            // Friction of cloth that can slide is found in its own step (`pressed.rs`).
-            friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
-            mobility: M3::zeros(),
-            of_supports: M3::zeros(),
-            backed,
-            share: 0.0,
-            push: 0.0,
-            drag: V3::zeros(),
-        };
-        let mut drift = V3::zeros();
-        for k in (0..4).filter(|&k| of_cloth(pair.vertices[k])) {
-            let (v, c) = (pair.vertices[k] as usize, near.weights[k]);
-            match backed[k].map(|backing| (backing, &ahead.carriers[backing.obstacle as usize])) {
-                Some((Backing { arm, .. }, Carriers::Frame(frame))) => {
-                    contact.free += c * (frame.velocity + frame.spin.cross(&arm));
-                    drift += c * frame.acceleration_at(&arm);
-                    contact.mobility += c * c * frame.mobility.at(&arm);
-                }
-                _ => {
-                    contact.free += c * ahead.velocities[v];
-                    contact.of_supports += c * c * support(ahead, v);
-                }
-            }
-        }
-        contact.mobility += contact.of_supports;
-        match &ahead.carriers[obstacle as usize] {
-            Carriers::Absent => return None,
-            Carriers::Frame(frame) => {
-                let core = self.core_point(pair, &near, &x, Some(obstacle));
-                let origin =
-                    if then.is_some() { frame.next_pose(h).translation.vector } else { frame.pose.translation.vector };
-                contact.arm = core - contact.sign * meeting.radius * straight - origin;
-                contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
-                drift += contact.sign * frame.acceleration_at(&contact.arm);
-                contact.mobility += frame.mobility.at(&contact.arm);
-            }
-            Carriers::Points(points) => {
-                for (&v, &c) in pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth) {
-                    let point = &points[(v - work.first[obstacle as usize]) as usize];
-                    contact.free += c * point.velocity;
-                    drift += c * point.accelerations()[0];
-                    contact.mobility += c * c * point.mobility.linear;
-                }
-            }
-        }
-        if n.dot(&(contact.mobility * n)) <= 0.0 {
-            return None;
-        }
-
-        let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
-        let mut room = n.dot(&straight) * self.apart(pair, &near, &x, &straight, &meeting) + below - meeting.thickness;
-        if then.is_some() {
-            room -= h * n.dot(&(contact.free + h * drift));
-        }
-        let approach = -n.dot(&contact.free);
-        let asked = match room {
-            0.0.. => -room / h,
-            _ => self.parameters.rates.recovered(h) * (-room).min(meeting.thickness) / h,
-        };
-        let falling = -h * n.dot(&drift);
-        contact.free += h * drift;
-        let excess = (asked - n.dot(&contact.free)).max(0.0);
-        contact.target = asked - way_made * excess;
-        if excess > 0.0 {
-            contact.share = (falling.max(0.0) / excess).min(1.0);
-            if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
-                contact.target = contact.target.max((1.0 - way_made) * meeting.restitution * approach);
-            }
-        }
-        Some(contact)
-    }
-
-    /// Whether a contact of one vertex between two obstacles is left to the other of them, which is lighter there.
-    fn is_borne_by_other(
-        &self,
-        near: &Nearest,
-        backed: &[Option<Backing>; 4],
-        backings: &[Backing],
-        obstacle: u32,
-        ahead: &Ahead<'_>,
-    ) -> bool {
-        let whole = (0..4).find(|&k| near.weights[k].abs() > VERTEX).and_then(|k| backed[k]);
-        let Some(below) = whole else { return false };
-        let own = backings.iter().find(|own| (own.vertex, own.obstacle) == (below.vertex, obstacle));
-        let mobility = |backing: &Backing| match &ahead.carriers[backing.obstacle as usize] {
-            Carriers::Frame(frame) => below.out.dot(&(frame.mobility.at(&backing.arm) * below.out)),
-            _ => 0.0,
-        };
-        own.is_some_and(|own| (mobility(own), below.obstacle) < (mobility(&below), obstacle))
-    }
-
-    /// Sign of the obstacle's feature in a pair.
-    fn sign_of(&self, pair: &Pair, near: &Nearest) -> f64 {
-        let cloth = self.features.vertices();
-        let of_obstacle = pair.vertices.iter().zip(near.weights).filter(|(v, _)| **v as usize >= cloth);
-        of_obstacle.map(|(_, c)| c).sum::<f64>().signum()
-    }
-
-    fn solve_anchored(&self, mut contacts: Vec<Anchored>, ahead: &Ahead<'_>) -> (Stops, Vec<Load>) {
-        let cloth = self.features.vertices();
-        let mut changes = Changes {
-            frames: vec![[V3::zeros(); 2]; self.obstacles.len()],
-            vertices: vec![V3::zeros(); self.work.x.len()],
-        };
-        // Which supports are of one body is not known. Each contact gets a part of it, as light as if all were: mass splitting, which
-        // asks for too little rather than too much.
-        let sharing = contacts.iter().filter(|contact| contact.of_supports != M3::zeros()).count().max(1) as f64;
-        contacts.iter_mut().for_each(|contact| contact.mobility += (sharing - 1.0) * contact.of_supports);
+        let mut is_settled = false;
         for _ in 0..SWEEPS {
             let (mut largest, mut most) = (0.0_f64, 0.0_f64);
-            for contact in &mut contacts {
+            for contact in contacts.iter_mut() {
                 let n = contact.n;
-                let (along, trace) = (n.dot(&(contact.mobility * n)), contact.mobility.trace());
-                let before = contact.push * n + contact.drag;
+                let mobility = contact.mobility + (sharing - 1.0) * contact.of_supports;
+                let (along, trace) = (n.dot(&(mobility * n)), mobility.trace());
+                let before = contact.impulse();
                 let v = contact.free + self.changed(contact, &changes);
                 contact.push = (contact.push + (contact.target - n.dot(&v)) / along).max(0.0);
                 if contact.friction > 0.0 {
@@ -395,19 +177,64 @@ impl Contacts {
                     let answer = (trace - along).max(along);
                     contact.drag = (contact.drag - across / answer).cap_magnitude(contact.friction * contact.push);
                 }
-                let now = contact.push * n + contact.drag;
+                let now = contact.impulse();
                 self.apply(contact, &(now - before), sharing, ahead, &mut changes);
                 largest = largest.max(now.norm());
                 most = most.max((now - before).norm());
             }
+            is_settled = most <= AGREED * largest;
             if most <= SETTLED * largest {
                 break;
             }
         }
+        Solved { changes, is_settled }
+    }
+
+    fn unchanged(&self) -> Changes {
+        let frames = vec![[V3::zeros(); 2]; self.obstacles.len()];
+        Changes { frames, vertices: vec![V3::zeros(); self.work.x.len()] }
+    }
+
+    /// Scales impulses so that they add no energy but what drives features apart that are too close. Those of contacts that
+    /// contradict each other, as around a body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at
+    /// the start of the step would add energy that forces take again in it, all act at its start.
+    fn keep_passive(&self, contacts: &mut [Anchored], is_settled: bool, ahead: &Ahead<'_>) {
+        let driving: f64 = contacts.iter().map(|contact| 0.5 * contact.push * contact.target.max(0.0)).sum();
+        let given = if is_settled { driving } else { 0.0 };
+        let [linear, square] = self.work_of(contacts, Anchored::impulse, ahead);
+        if linear + square > given {
+            let scale = ((given - linear) / square).max(0.0);
+            for contact in contacts.iter_mut() {
+                contact.push *= scale;
+                contact.drag *= scale;
+            }
+        }
+        let at_start = |contact: &Anchored| (1.0 - contact.share) * contact.impulse();
+        if self.work_of(contacts, at_start, ahead).iter().sum::<f64>() > given {
+            contacts.iter_mut().for_each(|contact| contact.share = 0.0);
+        }
+    }
+
+    /// Work of impulses on the contacts by the velocities that they find, and by what they change of them `[J]`.
+    fn work_of(&self, contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, ahead: &Ahead<'_>) -> [f64; 2] {
+        let mut changes = self.unchanged();
+        let sharing = sharing(contacts);
+        for contact in contacts {
+            self.apply(contact, &impulse(contact), sharing, ahead, &mut changes);
+        }
+        contacts.iter().fold([0.0; 2], |[linear, square], contact| {
+            let j = impulse(contact);
+            [linear + j.dot(&contact.free), square + 0.5 * j.dot(&self.changed(contact, &changes))]
+        })
+    }
+
+    /// Impulses of contacts on carriers and supports, and loads on what is between two obstacles.
+    fn told(&self, contacts: &[Anchored], ahead: &Ahead<'_>) -> (Stops, Vec<Load>) {
+        let cloth = self.features.vertices();
         let (mut stops, mut loads) = (Stops::default(), vec![]);
         let acts = |contact: &&Anchored| contact.push > 0.0 || contact.backed.iter().any(Option::is_some);
         for contact in contacts.iter().filter(acts) {
-            let whole = contact.push * contact.n + contact.drag;
+            let whole = contact.impulse();
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
@@ -494,10 +321,4 @@ impl Contacts {
             out.push(Reaction { obstacle, carrier: k - first, linear: c * impulse, angular: V3::zeros() });
         }
     }
-}
-
-/// Mobility of a kinematic vertex by its support `[1/kg]`.
-fn support(ahead: &Ahead<'_>, vertex: usize) -> M3 {
-    let found = ahead.supports.binary_search_by_key(&(vertex as u32), |(v, _)| *v);
-    found.map_or(M3::zeros(), |k| ahead.supports[k].1)
 }

@@ -53,6 +53,13 @@ impl Mobility {
         [linear * impulse + coupling * torque, coupling.transpose() * impulse + angular * torque]
     }
 
+    /// Angular acceleration of a rigid body of this mobility that spins freely, by Euler's equation: -I⁻¹ (ω x I ω) with
+    /// I⁻¹ = `angular`, which is zero where that is singular `[rad/s²]`.
+    pub fn precession(&self, spin: V3) -> V3 {
+        let angular = matrix(&self.angular);
+        angular.try_inverse().map_or(V3::zeros(), |inertia| -angular * spin.cross(&(inertia * spin)))
+    }
+
     /// Mobility of a frame fixed to this one, `arm` away from it in world axes `[m]`.
     ///
     /// An impulse J at arm r is J and r x J here; the velocity there is v + ω x r. With R = \[r\]x:
@@ -85,7 +92,8 @@ pub struct Response {
     /// Acceleration that is expected in the next step `[m/s²]`, by all but impulses of this follower that
     /// are known only after this step.
     pub acceleration: [f64; 3],
-    /// Angular acceleration likewise `[rad/s²]`.
+    /// Angular acceleration likewise, without the precession of a body that spins freely
+    /// ([`Mobility::precession`]) `[rad/s²]`.
     pub angular_acceleration: [f64; 3],
     /// Length of the carrier's next step, in which what is reported now acts `[s]`.
     pub next_step: f64,
