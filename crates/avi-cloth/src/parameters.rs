@@ -92,8 +92,9 @@ pub struct Parameters {
     pub gravity: [f64; 3],
     /// Whether the cloth meets itself. Default true.
     pub self_contact: bool,
-    /// Δt_c: how often, at least, what may meet is looked for and what was missed is put right; a step that is longer is taken in parts
-    /// `[s]`. Default 0.01.
+    /// Δt_c: longest contact interval, after which pairs are searched anew and missed impacts are resolved `[s]`. Where something
+    /// moves farther in it than half of the shortest edge, relative to the cloth as a whole, the interval is divided, into 16
+    /// parts at most. Default 0.01.
     pub contact_interval: f64,
     /// Whether pairs that would not meet, going straight on for the interval, are left to the last stage (\[TPS08\] section 4, continuous
     /// geometric culling). Default true.

@@ -21,6 +21,9 @@ type V3 = Vector3<f64>;
 /// Most times the shortest span that a step may be long: what is asked for by mistake is not to take hours.
 const LONGEST: f64 = 1e6;
 
+/// Most allowances of contact work for one contact interval that is divided.
+const ALLOWANCES: u32 = 4;
+
 /// Longest that an interval takes `[s]`: the frame in which vertices are told falls far, and far off places have fewer digits.
 const LONGEST_FALL: f64 = 1.0;
 
@@ -106,8 +109,13 @@ impl AviCloth {
             Some(_) => self.parameters.contact_interval.min(LONGEST_FALL),
             None => LONGEST_FALL,
         };
-        let count = (dt / longest).ceil().max(1.0) as u32;
+        let whole = (dt / longest).ceil().max(1.0) as u32;
+        let finer = self.refinement(dt, whole, &inputs.motions);
+        let count = whole * finer;
         for part in 0..count {
+            if part.is_multiple_of(finer.div_ceil(ALLOWANCES)) {
+                self.work.contacts.iter_mut().for_each(Contacts::start_step);
+            }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt] };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
@@ -163,7 +171,6 @@ impl AviCloth {
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let start = Instant::now();
-        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         self.find_pairs(interval, motions)?;
         let found = start.elapsed().as_secs_f64();
         let settled = self.advance(interval);

@@ -5,13 +5,7 @@ use std::cell::LazyCell;
 use nalgebra::{Isometry3, Point3, Vector3};
 use rayon::prelude::*;
 
-use crate::{
-    ContactError, Contacts, Obstacle, Path, Shape, State, Step,
-    broad::Bounds,
-    contacts::{AHEAD, Meeting},
-    features::Leaf,
-    obstacle::Core,
-};
+use crate::{ContactError, Contacts, Path, Shape, State, Step, broad::Bounds, contacts::AHEAD, features::Leaf};
 
 type V3 = Vector3<f64>;
 
@@ -35,23 +29,65 @@ impl Contacts {
     /// that are where the cloth may come.
     pub(crate) fn intervals(&self, step: &Step<'_>, end: &[V3]) -> usize {
         // Looked at only where something turns.
-        let cloth = LazyCell::new(|| {
-            let reach = 2.0 * self.parameters.thickness;
-            let ways = step.begin.iter().zip(end).map(|(x, end)| Bounds::swept(x, &(end - x), reach));
-            ways.reduce(|all, one| all.join(&one))
-        });
-        let of = |(path, (meeting, (obstacle, core))): (&Path<'_>, (&Meeting, &(Obstacle, Core)))| {
+        let cloth = LazyCell::new(|| self.swept(step, end));
+        let of = |(number, path): (usize, &Path<'_>)| {
             let Path::Frame { begin, end } = path else { return 1.0 };
             let angle = begin.rotation.angle_to(&end.rotation);
+            let (meeting, (_, core)) = (&self.work.meetings[number], &self.obstacles[number]);
             let chords = (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil();
-            let [a, b] = [begin, end].map(|pose| pose.translation.vector);
-            let around = core.extent + meeting.radius + 2.0 * meeting.thickness;
-            let without_end = obstacle.shape == Shape::HalfSpace;
-            let may_come = |cloth: Bounds| without_end || Bounds::swept(&a, &(b - a), around).meets(&cloth);
-            if chords > 1.0 && cloth.is_some_and(may_come) { chords } else { 1.0 }
+            if chords > 1.0 && self.may_reach(number, path, cloth.as_ref()) { chords } else { 1.0 }
         };
-        let most = step.paths.iter().zip(self.work.meetings.iter().zip(&self.obstacles)).map(of).fold(1.0, f64::max);
+        let most = step.paths.iter().enumerate().map(of).fold(1.0, f64::max);
         (most as usize).min(INTERVALS)
+    }
+
+    /// Largest displacement in a step, relative to the mean displacement of the cloth, of a vertex or of the frame or a
+    /// point of an obstacle that may reach the cloth `[m]`. 0 where none may.
+    pub fn relative_displacement(&self, step: &Step<'_>, end: &[V3]) -> f64 {
+        let Some(cloth) = self.swept(step, end) else { return 0.0 };
+        let ways = || step.begin.iter().zip(end).map(|(x, end)| end - x);
+        let mean = ways().sum::<V3>() / step.begin.len() as f64;
+        let farthest =
+            |ways: &mut dyn Iterator<Item = V3>| ways.fold(0.0, |most, way| f64::max(most, (way - mean).norm()));
+        let of = |(number, path): (usize, &Path<'_>)| match path {
+            _ if !self.may_reach(number, path, Some(&cloth)) => None,
+            Path::Absent => None,
+            Path::Frame { begin, end } => {
+                Some(farthest(&mut std::iter::once(end.translation.vector - begin.translation.vector)))
+            }
+            Path::Points { begin, end } => Some(farthest(&mut begin.iter().zip(*end).map(|(x, end)| end - x))),
+        };
+        let of_obstacles = step.paths.iter().enumerate().filter_map(of).reduce(f64::max);
+        match of_obstacles {
+            None if !self.parameters.self_contact => 0.0,
+            others => others.unwrap_or(0.0).max(farthest(&mut ways())),
+        }
+    }
+
+    /// Box around the paths of the cloth's vertices in a step.
+    fn swept(&self, step: &Step<'_>, end: &[V3]) -> Option<Bounds> {
+        let reach = 2.0 * self.parameters.thickness;
+        let ways = step.begin.iter().zip(end).map(|(x, end)| Bounds::swept(x, &(end - x), reach));
+        ways.reduce(|all, one| all.join(&one))
+    }
+
+    /// Whether an obstacle may come into a box around the cloth on its path.
+    fn may_reach(&self, number: usize, path: &Path<'_>, cloth: Option<&Bounds>) -> bool {
+        let (meeting, (obstacle, core)) = (&self.work.meetings[number], &self.obstacles[number]);
+        let around = meeting.radius + 2.0 * meeting.thickness;
+        let swept = match path {
+            Path::Absent => None,
+            Path::Frame { .. } if obstacle.shape == Shape::HalfSpace => return cloth.is_some(),
+            Path::Frame { begin, end } => {
+                let [a, b] = [begin, end].map(|pose| pose.translation.vector);
+                Some(Bounds::swept(&a, &(b - a), core.extent + around))
+            }
+            Path::Points { begin, end } => {
+                let points = begin.iter().zip(*end).map(|(x, end)| Bounds::swept(x, &(end - x), around));
+                points.reduce(|all, one| all.join(&one))
+            }
+        };
+        swept.is_some_and(|swept| cloth.is_some_and(|cloth| swept.meets(cloth)))
     }
 
     /// Positions and displacements of all vertices, and poses, over an interval: `part` of the step.
