@@ -117,7 +117,8 @@ impl HandleMotion<'_> {
     }
 }
 
-fn work(impulse: Wrench, velocities: [V3; 2]) -> f64 {
+/// Work of an impulse at such a velocity and spin `[J]`.
+pub(crate) fn work(impulse: Wrench, velocities: [V3; 2]) -> f64 {
     V3::from(impulse.linear).dot(&velocities[0]) + V3::from(impulse.angular).dot(&velocities[1])
 }
 
@@ -226,26 +227,34 @@ impl Engine {
         collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }
 
-    /// Velocity and spin that the carrier of a slot would have after the last pass without such an impulse.
-    pub(crate) fn velocities_without(&self, [i, s]: SlotIndex, impulse: Wrench) -> [V3; 2] {
+    /// Velocity and spin of the carrier of a slot after the last pass.
+    pub(crate) fn end_velocities(&self, [i, s]: SlotIndex) -> [V3; 2] {
         let Interface { leader, slots, .. } = &self.interfaces[i];
         let end = &self.pass.ends[*leader][slots[s].watched];
-        let change = slots[s].change_in(end, impulse);
-        [V3::from(end.velocity) - change[0], V3::from(end.spin) - change[1]]
+        [end.velocity, end.spin].map(V3::from)
     }
 
-    /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most. All of one that is
-    /// not a contact's.
+    /// Change of velocity and spin of the carrier of a slot by an impulse, as its mobility states it.
+    pub(crate) fn change(&self, [i, s]: SlotIndex, impulse: Wrench) -> [V3; 2] {
+        let Interface { leader, slots, .. } = &self.interfaces[i];
+        slots[s].change_in(&self.pass.ends[*leader][slots[s].watched], impulse)
+    }
+
+    /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most, where the carrier
+    /// shows a fraction `yielding` of its mobility. All of one that is not a contact's.
     ///
     /// The part c fulfils c·v + c·M c <= 0.
-    pub(crate) fn passive_part(&self, [i, s]: SlotIndex, impulse: Wrench, velocities: &[V3; 2]) -> Wrench {
-        let interface = &self.interfaces[i];
-        let slot = &interface.slots[s];
-        if !slot.collides || impulse == Wrench::ZERO {
+    pub(crate) fn passive_part(
+        &self,
+        [i, s]: SlotIndex,
+        impulse: Wrench,
+        velocities: &[V3; 2],
+        yielding: f64,
+    ) -> Wrench {
+        if !self.interfaces[i].slots[s].collides || impulse == Wrench::ZERO {
             return impulse;
         }
-        let end = &self.pass.ends[interface.leader][slot.watched];
-        let (along, across) = (work(impulse, *velocities), work(impulse, slot.change_in(end, impulse)));
+        let (along, across) = (work(impulse, *velocities), yielding * work(impulse, self.change([i, s], impulse)));
         if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
     }
 }

@@ -1,4 +1,5 @@
-//! Bodies that come at cloth anywhere gain no energy that nobody gave: random scenes of all methods and both schemes.
+//! Bodies that come at cloth anywhere gain no energy that nobody gave, and nothing crosses in silence: random scenes of all methods
+//! and both schemes.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
@@ -14,19 +15,28 @@ const SCENES: u64 = 60;
 /// Seeds other than those of `partita-bench -- random`, which begin at 0.
 const FIRST: u64 = 1_000_000;
 
-/// Seeds, methods and schemes of scenes that gained 3 to 40 times their energy: light bodies whose loads found no
-/// fixed point.
-const FOUND: [(u64, usize, usize); 3] = [(3_141_043, 1, 0), (3_141_021, 0, 1), (2_718_031, 1, 0)];
+/// Seeds, methods and schemes of scenes that failed once. The first three gained 3 to 40 times their energy: light bodies whose
+/// loads found no fixed point. A light body between cloth and a heavy one; AVI cloth under a fast body; a cylinder that had pierced
+/// a pinned sheet, and one that had pierced a sheet held by a corner, in silence.
+const FOUND: [(u64, usize, usize); 7] = [
+    (3_141_043, 1, 0),
+    (3_141_021, 0, 1),
+    (2_718_031, 1, 0),
+    (7_000_420, 0, 0),
+    (7_000_305, 2, 1),
+    (7_000_298, 1, 1),
+    (7_000_162, 0, 0),
+];
 
 /// Simulated time of a scene, in which bodies of 2 m/s and more come to the cloth; the bench takes 0.6 s `[s]`.
 const SECONDS: f64 = 0.15;
 
-/// Parts of all scenes in which cloth may report that it cannot do what is asked of it, and gain [-]. AVI cloth that is stretched to a
-/// multiple of its length does: 3 of 120 scenes of the bench.
-const REPORTED: f64 = 0.1;
+/// Fraction of all scenes in which cloth or the coupling may report that it cannot do what is asked of it, and gain [-]: of 900
+/// scenes from seed 7,000,000 1.3 % do.
+const REPORTED: f64 = 0.05;
 
 #[test]
-fn energy_never_rises_above_what_was_given() {
+fn energy_never_rises_and_nothing_crosses_in_silence() {
     let scene = |(seed, method, scheme): (u64, usize, usize)| {
         let schemes = [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()];
         run(seed, METHODS[method], schemes[scheme].clone(), SECONDS).unwrap()
@@ -38,6 +48,7 @@ fn energy_never_rises_above_what_was_given() {
     for outcome in &outcomes {
         assert!(outcome.gain.is_finite(), "{outcome:?}");
         assert!(outcome.gain <= MOST || outcome.is_reported, "{outcome:?}");
+        assert_eq!(outcome.silent_crossings, 0, "{outcome:?}");
     }
     let reported = outcomes.iter().filter(|outcome| outcome.gain > MOST).count();
     assert!(reported as f64 <= REPORTED * SCENES as f64, "{reported} scenes gain, and say that they do");

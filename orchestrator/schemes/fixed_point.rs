@@ -23,7 +23,7 @@ use partita_simulator::{Outcome, Wrench};
 use super::Relaxed;
 use crate::{
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
-    passivity::SlotIndex,
+    passivity::{SlotIndex, work},
 };
 
 type V3 = Vector3<f64>;
@@ -74,6 +74,8 @@ impl Trial {
 pub(super) struct Solved {
     slots: Vec<SlotIndex>,
     forces: Vec<Vec<Wrench>>,
+    /// Fraction of its mobility that each carrier showed, see [`FixedPoint::yielding`] [-].
+    yielding: Vec<f64>,
     pub passes: u32,
     load_change: f64,
     outcome: Outcome,
@@ -86,13 +88,13 @@ impl Solved {
         let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
-        for [i, s] in self.slots {
+        for ([i, s], yielding) in self.slots.into_iter().zip(self.yielding) {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
-            let passive =
-                owed - waiting + engine.passive_part([i, s], waiting, &engine.velocities_without([i, s], Wrench::ZERO));
+            let velocities = engine.end_velocities([i, s]);
+            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, yielding);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
@@ -111,9 +113,8 @@ pub(super) struct FixedPoint<'a> {
     energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
-    /// Velocity and spin that each carrier would end the window with without the loads, by the first pass: later loads may
-    /// be so large that carriers meet others `[m/s]`, `[rad/s]`.
-    unloaded: Vec<[V3; 2]>,
+    /// Impulse on each carrier in each pass, and velocity and spin at its end `[m/s]`, `[rad/s]`.
+    shown: Vec<Vec<(Wrench, [V3; 2])>>,
     best: Option<Trial>,
     /// Newest first.
     others: Vec<Trial>,
@@ -122,7 +123,7 @@ pub(super) struct FixedPoint<'a> {
 
 impl<'a> FixedPoint<'a> {
     pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
-        Self { parameters, slots, energy: None, before: 0, unloaded: vec![], best: None, others: vec![], stalled: 0 }
+        Self { parameters, slots, energy: None, before: 0, shown: vec![], best: None, others: vec![], stalled: 0 }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
@@ -174,10 +175,8 @@ impl<'a> FixedPoint<'a> {
                 continue;
             }
             halvings = 0;
-            if self.unloaded.is_empty() {
-                let velocities = |&[i, s]: &SlotIndex| engine.velocities_without([i, s], forces[i][s].scaled(dt));
-                self.unloaded = self.slots.iter().map(velocities).collect();
-            }
+            let shown = |&[i, s]: &SlotIndex| (forces[i][s].scaled(dt), engine.end_velocities([i, s]));
+            self.shown.push(self.slots.iter().map(shown).collect());
 
             // Without impulses that are meant for the next window.
             let reactions = self.slots.iter().map(|&slot| engine.pass.reaction(slot).scaled(1.0 / dt));
@@ -217,7 +216,12 @@ impl<'a> FixedPoint<'a> {
         };
 
         self.rescale(engine);
-        Ok(Solved { slots: self.slots, forces, passes: self.before + passes, load_change, outcome })
+        // Loads that converge change too little from pass to pass to show it.
+        let yielding = match outcome {
+            Outcome::Converged => vec![1.0; self.slots.len()],
+            _ => self.yielding(engine),
+        };
+        Ok(Solved { slots: self.slots, forces, yielding, passes: self.before + passes, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.
@@ -253,10 +257,30 @@ impl<'a> FixedPoint<'a> {
     fn bounded(&self, engine: &Engine, x: &[f64], forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
         let mut loads = forces.to_vec();
         self.unstack(engine, x, &mut loads);
-        let wrenches = self.slots.iter().zip(&self.unloaded).map(|(&[i, s], velocities)| {
-            engine.passive_part([i, s], loads[i][s].scaled(dt), velocities).scaled(1.0 / dt)
+        // Later loads may be so large that carriers meet others, hence by the first pass.
+        let slots = self.slots.iter().zip(&self.shown[0]).zip(self.yielding(engine));
+        let wrenches = slots.map(|((&slot, (applied, end)), yielding)| {
+            let change = engine.change(slot, *applied);
+            let without = [0, 1].map(|k| end[k] - yielding * change[k]);
+            engine.passive_part(slot, loads[slot[0]][slot[1]].scaled(dt), &without, yielding).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
+    }
+
+    /// Largest fraction of its mobility that each carrier showed from one pass to the next, along the change of its
+    /// impulse: less than 1 where others support it [-].
+    fn yielding(&self, engine: &Engine) -> Vec<f64> {
+        let of = |k: usize| {
+            let fraction = |passes: &[Vec<(Wrench, [V3; 2])>]| {
+                let [(before, from), (after, to)] = [passes[0][k], passes[1][k]];
+                let change = after - before;
+                let found = work(change, [0, 1].map(|k| to[k] - from[k]));
+                let stated = work(change, engine.change(self.slots[k], change));
+                if stated > 0.0 { (found / stated).clamp(0.0, 1.0) } else { 0.0 }
+            };
+            self.shown.windows(2).map(fraction).reduce(f64::max).unwrap_or(1.0)
+        };
+        (0..self.slots.len()).map(of).collect()
     }
 
     /// x + P r.

@@ -66,7 +66,8 @@ pub struct Outcome {
     /// moves; infinite if a step failed [-]. Interleaving puts a reaction on the body one window after the cloth
     /// got its energy.
     pub gain: f64,
-    /// Whether the cloth had reported by then that it cannot do what is asked of it.
+    /// Whether the cloth had reported by then that it cannot do what is asked of it, or the coupling that its loads have
+    /// not converged.
     pub is_reported: bool,
     /// Frames at whose end cloth and bodies cross, without a report of it in that window or the next.
     pub silent_crossings: u32,
@@ -161,9 +162,9 @@ impl Scenario {
             }
             outcome.longest = outcome.longest.max(begun.elapsed().as_secs_f64());
             let report = self.run.report();
+            is_reported |= !report.stopped.is_empty() || report.unconverged > 0;
             let said = (report.notes, report.stopped);
             let says = said != known;
-            is_reported |= !said.1.is_empty();
             known = said;
             let now = (self.energy() - start) / self.moving;
             let gain = if now.is_finite() { now.min(last_gain) } else { now };

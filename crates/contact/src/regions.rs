@@ -261,7 +261,7 @@ impl Contacts {
     }
 
     /// All triangles and lone edges of the cloth.
-    fn elements(&self) -> impl Iterator<Item = Element> {
+    pub(crate) fn elements(&self) -> impl Iterator<Item = Element> {
         let features = &self.features;
         let lone = features.edges().iter().filter(|edge| features.around_edge(**edge).next().is_none());
         features.triangles().iter().copied().chain(lone.map(|&[a, b]| [a, b, b]))

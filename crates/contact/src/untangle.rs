@@ -21,7 +21,7 @@
 
 use std::collections::BTreeMap;
 
-use nalgebra::Vector3;
+use nalgebra::{Point3, Vector3};
 
 use crate::{
     Report, Shape, State, allowance::CROSSING, broad::Pair, contacts::Contacts, crossing::crosses, distance::Kind,
@@ -95,9 +95,11 @@ impl Contacts {
         };
         work.search.crossings(&work.cloth, &work.others, cross, &mut met);
         met.retain(|vertices| !self.tells_sides(vertices) && !self.is_let_through(vertices));
-        state.apart = met.is_empty();
+        let in_round = self.crossing_round();
+        state.apart = met.is_empty() && in_round.is_empty();
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));
+        report.tangled.extend(in_round);
         report.tangled.sort_unstable();
         report.tangled.dedup();
         if state.apart {
@@ -121,6 +123,20 @@ impl Contacts {
         work.let_go.extend(crossings.iter().flat_map(|crossing| crossing.let_go(&votes)));
         work.let_go.sort_unstable();
         work.crossings = crossings;
+    }
+
+    /// Vertices of elements that pass through a ball, capsule, cylinder or cone, which have no edges and faces to cross.
+    fn crossing_round(&self) -> Vec<u32> {
+        let mut found = vec![];
+        for (number, poses) in (0..).zip(&self.work.poses).filter(|(number, _)| self.work.close[*number as usize]) {
+            let (Some([begin, _]), Some(convex)) = (poses, &self.obstacles[number as usize].1.convex) else { continue };
+            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let crosses = |element: &[u32; 3]| {
+                convex.depth_in_round(element.map(x)) > 0.0 && !element.iter().any(|&v| self.lets_through(number, v))
+            };
+            found.extend(self.elements().filter(crosses).flatten());
+        }
+        found
     }
 
     /// Whether these are with an obstacle that has one side only, which of itself lets nothing but out.

@@ -21,9 +21,9 @@ type V3 = Vector3<f64>;
 const GAIN: f64 = 0.1;
 
 impl ImplicitCloth {
-    /// Whether the part of a step that was just taken, with such reactions, gave more than it may: a tenth of what the cloth moves
-    /// with, and twice what falling from rest for as long gives.
-    pub(crate) fn gains(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> bool {
+    /// Energy that the part of a step that was just taken, with such reactions, gave, and what it may: a tenth of what the cloth
+    /// moves with, twice what falling from rest for as long gives, and what rounding of positions does `[J]`.
+    pub(crate) fn gain(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> [f64; 2] {
         let Work { begin, next, memory, constraints, targets, contacts, .. } = &self.work;
         let falls = self.parameters.falls(dt);
         let mut gained = self.sheet.energy(&next.positions) - self.sheet.energy(&begin.positions);
@@ -31,7 +31,8 @@ impl ImplicitCloth {
         for (k, &m) in self.sheet.masses.iter().enumerate() {
             let [before, after] = [begin, next].map(|state| state.velocities[k]);
             let [slow, fast] = [before, after].map(|v| 0.5 * m * v.norm_squared());
-            may += 0.5 * GAIN * (slow + fast) + m * falls * falls;
+            let rounded = f64::EPSILON * next.positions[k].amax() / dt;
+            may += 0.5 * GAIN * (slow + fast) + m * (falls * falls + rounded * rounded);
             gained -= memory.acted[k].dot(&(next.positions[k] - begin.positions[k])) / dt;
             gained += match constraints[k] {
                 Constraint::Fixed => {
@@ -47,7 +48,7 @@ impl ImplicitCloth {
                 gained += work(reaction, motion, dt);
             }
         }
-        gained > may
+        [gained, may]
     }
 }
 

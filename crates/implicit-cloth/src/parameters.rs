@@ -114,9 +114,10 @@ pub struct Parameters {
     pub max_iterations: u32,
     /// Default [`Preconditioner::Auto`].
     pub preconditioner: Preconditioner,
-    /// A step in which warp or weft grows by more than this part of its length at rest is taken in halves, down to a 32nd of
-    /// it, which is accepted (\[BW98\] section 6). So is one that gives the cloth more energy than anybody gave it, by a tenth of that of its motion
-    /// and what gravity gives in falling from rest for so long, whatever this is. Above 0 `[-]`. Default 0.1.
+    /// A step in which warp or weft grows by more than this fraction of its length at rest is taken in halves, down to a 32nd of
+    /// it, which is accepted (\[BW98\] section 6). So is one that gives the cloth more energy than anybody gave it, by a tenth of
+    /// that of its motion and what gravity gives in falling from rest for so long, whatever this is; then the outcome of a
+    /// 32nd is `StoppedAt`. Above 0 `[-]`. Default 0.1.
     pub max_stretch: f64,
     /// Whether the cloth meets itself. Default true.
     pub self_contact: bool,

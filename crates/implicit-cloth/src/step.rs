@@ -104,8 +104,10 @@ impl ImplicitCloth {
             self.work.begin.clone_from(&self.work.next);
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
-            self.take_part(dt / f64::from(parts), &motions, &mut report)?;
-            if length > 1 && self.is_too_long(dt / f64::from(parts), &motions, booked) {
+            let duration = dt / f64::from(parts);
+            self.take_part(duration, &motions, &mut report)?;
+            let excess = self.excess(duration, &motions, booked);
+            if length > 1 && (excess.is_some() || self.stretches_far()) {
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 report.outcome = outcome;
@@ -113,7 +115,10 @@ impl ImplicitCloth {
                 length /= 2;
                 continue;
             }
-            self.check_balance(dt / f64::from(parts))?;
+            self.check_balance(duration)?;
+            if let Some((error, bound, unit)) = excess {
+                report.outcome.note(error, bound, unit);
+            }
             report.substeps += 1;
             done += length;
             // The next is as long as one twice as long could start there.
@@ -129,14 +134,21 @@ impl ImplicitCloth {
         Ok(report)
     }
 
-    /// Whether the part of a step that was just taken, with reactions from such a number on, was.
-    fn is_too_long(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> bool {
-        let Work { begin, next, reactions, .. } = &self.work;
-        if self.work.unbalanced > UNBALANCED {
-            return true;
+    /// Whether the part of a step that was just taken stretched the cloth by more than it may.
+    fn stretches_far(&self) -> bool {
+        let Work { begin, next, .. } = &self.work;
+        self.sheet.stretches(&begin.positions, &next.positions) > self.parameters.max_stretch
+    }
+
+    /// Error of the part of a step that was just taken, with reactions from such a number on, if it was too long for balance
+    /// or energy: its value, bound and unit.
+    fn excess(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> Option<(f64, f64, &'static str)> {
+        let Work { reactions, unbalanced, .. } = &self.work;
+        if *unbalanced > UNBALANCED {
+            return Some((*unbalanced, UNBALANCED, "of the forces in the shortest substep"));
         }
-        let stretches = self.sheet.stretches(&begin.positions, &next.positions);
-        stretches > self.parameters.max_stretch || self.gains(dt, motions, &reactions[booked..])
+        let [gained, most] = self.gain(dt, motions, &reactions[booked..]);
+        (gained > most).then_some((gained, most, "J that nobody gave in the shortest substep"))
     }
 
     /// # Errors
