@@ -243,7 +243,7 @@ impl Engine {
     /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most, where the carrier
     /// shows a fraction `yielding` of its mobility. All of one that is not a contact's.
     ///
-    /// The part c fulfils c·v + c·M c <= 0.
+    /// The part c fulfils c·v + φ c·M c <= 0 with φ = `yielding`.
     pub(crate) fn passive_part(
         &self,
         [i, s]: SlotIndex,

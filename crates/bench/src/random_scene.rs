@@ -77,7 +77,7 @@ pub struct Outcome {
     pub about: String,
 }
 
-/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after a report by the cloth.
+/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after a report by cloth or coupling.
 ///
 /// # Errors
 /// The scene cannot be built.

@@ -110,8 +110,8 @@ impl Changes {
     }
 }
 
-/// Number of contacts that share supports. Which supports are of one body is not known. Each contact gets a part of it, as light
-/// as if all were: mass splitting, which asks for too little rather than too much.
+/// Number of contacts with a movable support [-]. Which supports belong to one body is unknown, so each contact sees the
+/// mobility of its supports multiplied by this (mass splitting), which gives impulses that are too small, not too large.
 fn sharing(contacts: &[Anchored]) -> f64 {
     contacts.iter().filter(|contact| contact.of_supports != M3::zeros()).count().max(1) as f64
 }
