@@ -34,26 +34,35 @@ fn nearest(mesh: &Mesh, x: f64, z: f64) -> u32 {
     (0..mesh.vertices().len() as u32).min_by(|a, b| far(a).total_cmp(&far(b))).unwrap()
 }
 
+/// Cloth of a method under gravity `[m/s²]`, by itself, after a change.
+macro_rules! cloth_with {
+    ($method:expr, $mesh:expr, $gravity:expr, |$cloth:ident| $change:expr) => {
+        match $method {
+            Implicit => {
+                let mut $cloth = ImplicitCloth::new("cloth", $mesh, Fabric::cotton()).unwrap().gravity($gravity);
+                $change;
+                Box::new($cloth) as Box<dyn Simulator>
+            }
+            Avi => {
+                let fabric = Fabric::jersey().undamped();
+                let mut $cloth = AviCloth::new("cloth", $mesh, fabric).unwrap().gravity($gravity);
+                $change;
+                Box::new($cloth)
+            }
+            Ibds => {
+                let net = Net::sheet(&$mesh, 0.15).unwrap();
+                let mut $cloth = IbdsCloth::new("cloth", net).unwrap().gravity($gravity);
+                $change;
+                Box::new($cloth)
+            }
+        }
+    };
+}
+
 /// Cloth with pins, by itself.
 fn cloth(method: Method, mesh: Mesh, gravity: bool, pins: &[u32]) -> Box<dyn Simulator> {
     let g = [0.0, if gravity { -G } else { 0.0 }, 0.0];
-    match method {
-        Implicit => {
-            let mut cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap().gravity(g);
-            cloth.pin(pins).unwrap();
-            Box::new(cloth)
-        }
-        Avi => {
-            let mut cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap().gravity(g);
-            cloth.pin(pins).unwrap();
-            Box::new(cloth)
-        }
-        Ibds => {
-            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().gravity(g);
-            cloth.pin(pins).unwrap();
-            Box::new(cloth)
-        }
-    }
+    cloth_with!(method, mesh, g, |cloth| cloth.pin(pins).unwrap())
 }
 
 fn scene(rate: f64, scheme: &Scheme, gravity: bool, body: Body, cloth: Box<dyn Simulator>) -> (Run, HandleId) {
@@ -260,27 +269,11 @@ fn gripped(method: Method, mesh: Mesh, speed: f64) -> Box<dyn Simulator> {
         velocity: [0.0, speed, 0.0],
         ..HandleState::point([0.0, speed * t, 0.0], [0.0; 3])
     };
-    match method {
-        Implicit => {
-            let mut cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap().gravity([0.0; 3]);
-            cloth.pin_along("grip", &all, grip).unwrap();
-            Box::new(cloth)
-        }
-        Avi => {
-            let mut cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap().gravity([0.0; 3]);
-            cloth.pin_along("grip", &all, grip).unwrap();
-            Box::new(cloth)
-        }
-        Ibds => {
-            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().gravity([0.0; 3]);
-            cloth.pin_along("grip", &all, grip).unwrap();
-            Box::new(cloth)
-        }
-    }
+    cloth_with!(method, mesh, [0.0; 3], |cloth| cloth.pin_along("grip", &all, grip).unwrap())
 }
 
-/// Cloth in a grip that moves is a wall that moves: a ball that it meets, or that comes behind it, goes on with the grip's velocity,
-/// by the impulse m (u - v).
+/// Cloth in a grip that moves is a wall that moves: a ball that it hits, or that catches up with it, goes on with the velocity u
+/// of the grip, by the impulse m (u - v).
 #[test]
 fn cloth_in_a_moving_grip_takes_a_body_along() {
     for method in METHODS {
@@ -312,13 +305,12 @@ fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
     for method in METHODS {
         for scheme in schemes() {
             for (mass, rate) in [(0.05, 60.0), (0.5, 120.0), (5.0, 240.0)] {
-                let mesh = sheet(8);
-                let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
                 let tray = Body::dynamic(Shape::cuboid([0.4, 0.02, 0.4])).mass(2.0).at([0.0, -0.3, 0.0]);
                 let ball = Body::dynamic(Shape::ball(0.05)).mass(mass).at([0.0, 0.14, 0.0]).velocity([0.0, -2.0, 0.0]);
                 let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
                 let [tray, ball] = [("tray", tray), ("ball", ball)].map(|(name, body)| rigid.add(name, body).unwrap());
-                let (cloth, points) = attached(method, mesh, &all);
+                let cloth = cloth(method, sheet(8), false, &[]);
+                let points: Vec<HandleId> = cloth.handles().iter().collect();
                 let mut scene = Scene::new(Rate::hz(rate));
                 scene.scheme(scheme.clone());
                 scene.attach(points, tray);
@@ -340,27 +332,6 @@ fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
                 assert!(closure.norm() < 1e-3 * 2.0 * mass, "{what}: {closure:?} N s");
                 assert!((ball - tray).norm() < 0.25 * 2.0, "{what}: {ball:?} and {tray:?}");
             }
-        }
-    }
-}
-
-/// Cloth without gravity and handles of vertices.
-fn attached(method: Method, mesh: Mesh, vertices: &[u32]) -> (Box<dyn Simulator>, Vec<HandleId>) {
-    match method {
-        Implicit => {
-            let cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap().gravity([0.0; 3]);
-            let points = cloth.vertices(vertices);
-            (Box::new(cloth), points)
-        }
-        Avi => {
-            let cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap().gravity([0.0; 3]);
-            let points = vertices.iter().map(|&k| cloth.vertex(k)).collect();
-            (Box::new(cloth), points)
-        }
-        Ibds => {
-            let cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().gravity([0.0; 3]);
-            let points = vertices.iter().map(|&k| cloth.particle(k)).collect();
-            (Box::new(cloth), points)
         }
     }
 }

@@ -113,7 +113,7 @@ pub(super) struct FixedPoint<'a> {
     energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
-    /// Impulse on each carrier in each pass, and velocity and spin at its end `[m/s]`, `[rad/s]`.
+    /// Impulse on each carrier in each pass `[N s]`, and velocity and spin at its end `[m/s]`, `[rad/s]`.
     shown: Vec<Vec<(Wrench, [V3; 2])>>,
     best: Option<Trial>,
     /// Newest first.

@@ -3,13 +3,14 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    Ahead, Carrier, Carriers, ContactError, Contacts, Path, Shape, State, Step,
+    Ahead, Carrier, Carriers, ContactError, Contacts, Path, State, Step,
     backed::{Backing, VERTEX, against},
     broad::{Bounds, Pair},
     carriers::points,
     contacts::{AHEAD, Meeting},
     distance::Nearest,
     features::Leaf,
+    place::points_enter,
     respond::makes_way,
 };
 
@@ -45,6 +46,15 @@ pub(crate) struct Anchored {
     pub drag: V3,
 }
 
+/// Features of the cloth that cannot give way in the next step, or rest on an obstacle.
+pub(crate) struct Anchors {
+    leaves: Vec<Leaf>,
+    /// Box around their paths.
+    around: Bounds,
+    /// Pairs in which free vertices rest on frames, and their obstacles.
+    resting: Vec<(Pair, u32)>,
+}
+
 impl Anchored {
     /// On the first feature `[N s]`.
     pub fn impulse(&self) -> V3 {
@@ -59,20 +69,14 @@ impl Anchored {
 }
 
 impl Contacts {
-    /// Contacts that ask something of the next step, with its carriers as they are, or as impulses have changed them (`next`).
-    pub(crate) fn find_anchored(
-        &mut self,
-        state: &State,
-        ahead: &Ahead<'_>,
-        next: Option<&[Carriers]>,
-    ) -> Result<Vec<Anchored>, ContactError> {
+    /// Features of the cloth that cannot give way in the next step; none where nothing is to be stopped.
+    pub(crate) fn find_anchors(&self, ahead: &Ahead<'_>) -> Option<Anchors> {
         if ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
-            return Ok(vec![]);
+            return None;
         }
-        let carriers = next.unwrap_or(ahead.carriers);
-        let h = ahead.dt;
         let reach = (1.0 + AHEAD) * self.parameters.thickness;
-        let swept = |v: u32| Bounds::swept(&ahead.positions[v as usize], &(h * ahead.velocities[v as usize]), reach);
+        let swept =
+            |v: u32| Bounds::swept(&ahead.positions[v as usize], &(ahead.dt * ahead.velocities[v as usize]), reach);
         let resting = if self.obstacles.len() > 1 { self.resting(ahead) } else { vec![] };
         let cloth = self.features.vertices();
         let vertices = resting.iter().flat_map(|(pair, _)| pair.vertices);
@@ -80,18 +84,30 @@ impl Contacts {
         pressed.sort_unstable();
         let is_fixed = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0 || pressed.binary_search(v).is_ok();
         let is_anchor = |leaf: &&Leaf| leaf.vertices.iter().any(is_fixed);
-        let anchors = self.features.leaves().iter().filter(is_anchor);
-        let around = anchors.clone().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one));
-        let Some(around) = around else { return Ok(vec![]) };
+        let leaves: Vec<Leaf> = self.features.leaves().iter().filter(is_anchor).copied().collect();
+        let around = leaves.iter().flat_map(|leaf| leaf.vertices).map(swept).reduce(|all, one| all.join(&one))?;
+        Some(Anchors { leaves, around, resting })
+    }
+
+    /// Contacts that constrain the next step, with its carriers as they are, or as impulses have changed them (`next`).
+    pub(crate) fn find_anchored(
+        &mut self,
+        state: &State,
+        ahead: &Ahead<'_>,
+        anchors: &Anchors,
+        next: Option<&[Carriers]>,
+    ) -> Result<Vec<Anchored>, ContactError> {
+        let Anchors { leaves, around, resting } = anchors;
+        let carriers = next.unwrap_or(ahead.carriers);
+        let h = ahead.dt;
         let may_touch = |number: usize| {
             (carriers[number].yields() || !ahead.supports.is_empty() || !resting.is_empty())
-                && self.may_come(number, &carriers[number], h, &around)
+                && self.may_come(number, &carriers[number], h, around)
         };
-        if !(0..self.obstacles.len()).any(may_touch) {
+        let near: Vec<bool> = (0..self.obstacles.len()).map(may_touch).collect();
+        if !near.contains(&true) {
             return Ok(vec![]);
         }
-        let near: Vec<bool> = (0..self.obstacles.len()).map(may_touch).collect();
-        let leaves: Vec<(Leaf, u32)> = anchors.map(|&leaf| (leaf, 0)).collect();
 
         // The next step, as it would be.
         let ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
@@ -113,18 +129,17 @@ impl Contacts {
         let others = (self.obstacles.iter().zip(&self.work.first).zip(&near)).filter(|(_, near)| **near);
         let others =
             others.flat_map(|(((_, core), &first), _)| core.features.leaves().iter().map(move |&leaf| (leaf, first)));
-        let others =
-            others.filter(|(leaf, first)| Bounds::of(&boxes, &leaf.vertices.map(|v| v + first)).meets(&around));
+        let others = others.filter(|(leaf, first)| Bounds::of(&boxes, &leaf.vertices.map(|v| v + first)).meets(around));
         let others: Vec<_> = others.collect();
         let work = &mut self.work;
-        work.anchors.hold(leaves.into_iter());
+        work.anchors.hold(leaves.iter().map(|&leaf| (leaf, 0)));
         work.anchors.fit(&boxes);
         work.ahead.hold(others.into_iter());
         work.ahead.fit(&boxes);
         let mut pairs = vec![];
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
-        let backings = self.backings(&resting, ahead);
+        let backings = self.backings(resting, ahead);
         let anchored = |pair| self.anchored(pair, state, ahead, next, &backings);
         let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
         // A corner that is nearest to a corner is so in every pair of the features around either.
@@ -137,17 +152,15 @@ impl Contacts {
     pub(crate) fn may_come(&self, number: usize, carriers: &Carriers, h: f64, around: &Bounds) -> bool {
         let (obstacle, core) = &self.obstacles[number];
         let reach = core.radius + (1.0 + AHEAD) * obstacle.thickness;
-        let swept = |carrier: &Carrier, extent: f64| {
-            let at = carrier.pose.translation.vector;
-            Bounds::swept(&at, &(h * carrier.next_velocity(h)), extent + reach)
-        };
-        let all = match carriers {
-            Carriers::Frame(_) if obstacle.shape == Shape::HalfSpace => return true,
-            Carriers::Frame(frame) => Some(swept(frame, core.extent)),
-            Carriers::Absent => None,
-            Carriers::Points(points) => points.iter().map(|p| swept(p, 0.0)).reduce(|all, one| all.join(&one)),
-        };
-        all.is_some_and(|all| all.meets(around))
+        let moved = |carrier: &Carrier| (carrier.pose.translation.vector, h * carrier.next_velocity(h));
+        match carriers {
+            Carriers::Absent => false,
+            Carriers::Frame(frame) => {
+                let (at, way) = moved(frame);
+                self.frame_enters(number, &at, &way, reach, around)
+            }
+            Carriers::Points(points) => points_enter(points.iter().map(moved), reach, around),
+        }
     }
 
     /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot make way for all of it.
@@ -294,7 +307,7 @@ impl Contacts {
         let approach = -n.dot(&contact.free);
         let asked = match room {
             0.0.. => -room / h,
-            // What turns is not driven out of what it only seems to be in at the start of the step.
+            // A body that turns may only seem to penetrate at the start of the step.
             _ if next.is_some() => (-room / h).min(0.5 * approach.max(0.0)),
             _ => self.parameters.rates.recovered(h) * (-room).min(meeting.thickness) / h,
         };

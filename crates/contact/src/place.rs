@@ -24,6 +24,12 @@ const REUSED: u32 = 10;
 /// Part of its extent by which rounding may place a vertex outside the sphere around its frame [-].
 const ROUNDING: f64 = 1e-12;
 
+/// Whether points with these displacements, enlarged by `reach` `[m]`, enter a box.
+pub(crate) fn points_enter(points: impl Iterator<Item = (V3, V3)>, reach: f64, around: &Bounds) -> bool {
+    let swept = points.map(|(at, way)| Bounds::swept(&at, &way, reach)).reduce(|all, one| all.join(&one));
+    swept.is_some_and(|swept| swept.meets(around))
+}
+
 impl Contacts {
     /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
     /// that are where the cloth may come.
@@ -35,7 +41,7 @@ impl Contacts {
             let angle = begin.rotation.angle_to(&end.rotation);
             let (meeting, (_, core)) = (&self.work.meetings[number], &self.obstacles[number]);
             let chords = (angle * (core.extent / (8.0 * 0.2 * meeting.thickness)).sqrt()).ceil();
-            if chords > 1.0 && self.may_reach(number, path, cloth.as_ref()) { chords } else { 1.0 }
+            if chords > 1.0 && cloth.is_some_and(|cloth| self.may_reach(number, path, &cloth)) { chords } else { 1.0 }
         };
         let most = step.paths.iter().enumerate().map(of).fold(1.0, f64::max);
         (most as usize).min(INTERVALS)
@@ -45,23 +51,19 @@ impl Contacts {
     /// point of an obstacle that may reach the cloth `[m]`. 0 where none may.
     pub fn relative_displacement(&self, step: &Step<'_>, end: &[V3]) -> f64 {
         let Some(cloth) = self.swept(step, end) else { return 0.0 };
-        let ways = || step.begin.iter().zip(end).map(|(x, end)| end - x);
-        let mean = ways().sum::<V3>() / step.begin.len() as f64;
-        let farthest =
-            |ways: &mut dyn Iterator<Item = V3>| ways.fold(0.0, |most, way| f64::max(most, (way - mean).norm()));
+        let mean = step.begin.iter().zip(end).map(|(x, end)| end - x).sum::<V3>() / step.begin.len() as f64;
+        let relative = |(x, end): (&V3, &V3)| (end - x - mean).norm();
         let of = |(number, path): (usize, &Path<'_>)| match path {
-            _ if !self.may_reach(number, path, Some(&cloth)) => None,
+            _ if !self.may_reach(number, path, &cloth) => None,
             Path::Absent => None,
-            Path::Frame { begin, end } => {
-                Some(farthest(&mut std::iter::once(end.translation.vector - begin.translation.vector)))
-            }
-            Path::Points { begin, end } => Some(farthest(&mut begin.iter().zip(*end).map(|(x, end)| end - x))),
+            Path::Frame { begin, end } => Some(relative((&begin.translation.vector, &end.translation.vector))),
+            Path::Points { begin, end } => begin.iter().zip(*end).map(relative).reduce(f64::max),
         };
         let of_obstacles = step.paths.iter().enumerate().filter_map(of).reduce(f64::max);
-        match of_obstacles {
-            None if !self.parameters.self_contact => 0.0,
-            others => others.unwrap_or(0.0).max(farthest(&mut ways())),
+        if of_obstacles.is_none() && !self.parameters.self_contact {
+            return 0.0;
         }
+        step.begin.iter().zip(end).map(relative).chain(of_obstacles).fold(0.0, f64::max)
     }
 
     /// Box around the paths of the cloth's vertices in a step.
@@ -72,22 +74,25 @@ impl Contacts {
     }
 
     /// Whether an obstacle may come into a box around the cloth on its path.
-    fn may_reach(&self, number: usize, path: &Path<'_>, cloth: Option<&Bounds>) -> bool {
-        let (meeting, (obstacle, core)) = (&self.work.meetings[number], &self.obstacles[number]);
-        let around = meeting.radius + 2.0 * meeting.thickness;
-        let swept = match path {
-            Path::Absent => None,
-            Path::Frame { .. } if obstacle.shape == Shape::HalfSpace => return cloth.is_some(),
+    fn may_reach(&self, number: usize, path: &Path<'_>, cloth: &Bounds) -> bool {
+        let meeting = &self.work.meetings[number];
+        let reach = meeting.radius + 2.0 * meeting.thickness;
+        match path {
+            Path::Absent => false,
             Path::Frame { begin, end } => {
                 let [a, b] = [begin, end].map(|pose| pose.translation.vector);
-                Some(Bounds::swept(&a, &(b - a), core.extent + around))
+                self.frame_enters(number, &a, &(b - a), reach, cloth)
             }
             Path::Points { begin, end } => {
-                let points = begin.iter().zip(*end).map(|(x, end)| Bounds::swept(x, &(end - x), around));
-                points.reduce(|all, one| all.join(&one))
+                points_enter(begin.iter().zip(*end).map(|(x, end)| (*x, end - x)), reach, cloth)
             }
-        };
-        swept.is_some_and(|swept| cloth.is_some_and(|cloth| swept.meets(cloth)))
+        }
+    }
+
+    /// Whether an obstacle, enlarged by `reach` `[m]`, enters a box as its frame is displaced from `at` by `way` `[m]`.
+    pub(crate) fn frame_enters(&self, number: usize, at: &V3, way: &V3, reach: f64, around: &Bounds) -> bool {
+        let (obstacle, core) = &self.obstacles[number];
+        obstacle.shape == Shape::HalfSpace || Bounds::swept(at, way, core.extent + reach).meets(around)
     }
 
     /// Positions and displacements of all vertices, and poses, over an interval: `part` of the step.

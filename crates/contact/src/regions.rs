@@ -221,17 +221,24 @@ impl Contacts {
 
     /// Elements within what is round, if one of them is deeper than the thickness: less deep ones are led out by their contacts.
     fn elements_deep_in(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<Element> {
-        let Some(convex) = &self.obstacles[number as usize].1.convex else { return vec![] };
-        let depth = |element: &Element| match element.iter().any(|&v| self.lets_through(number, v)) {
-            true => 0.0,
-            false => convex.depth_in_round(element.map(x)),
-        };
-        let elements: Vec<_> = self.elements().map(|e| (depth(&e), e)).filter(|(depth, _)| *depth > 0.0).collect();
+        let elements = self.elements_in_round(number, x);
         let deepest = elements.iter().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
         match deepest > self.work.meetings[number as usize].thickness {
             true => elements.into_iter().map(|(_, element)| element).collect(),
             false => vec![],
         }
+    }
+
+    /// Elements that intersect a ball, capsule, cylinder or cone, with their depths `[m]`; vertices are at `x` in the solid's
+    /// axes `[m]`. None for other solids.
+    pub(crate) fn elements_in_round(&self, number: u32, x: &dyn Fn(u32) -> V3) -> Vec<(f64, Element)> {
+        let core = &self.obstacles[number as usize].1;
+        let Some(convex) = core.convex.as_ref().filter(|_| core.radius > 0.0) else { return vec![] };
+        let depth = |element: &Element| match element.iter().any(|&v| self.lets_through(number, v)) {
+            true => 0.0,
+            false => convex.depth_in_round(element.map(x)),
+        };
+        self.elements().map(|e| (depth(&e), e)).filter(|(depth, _)| *depth > 0.0).collect()
     }
 
     /// Elements that cross an obstacle with edges or faces, or have vertices inside it.
@@ -261,7 +268,7 @@ impl Contacts {
     }
 
     /// All triangles and lone edges of the cloth.
-    pub(crate) fn elements(&self) -> impl Iterator<Item = Element> {
+    fn elements(&self) -> impl Iterator<Item = Element> {
         let features = &self.features;
         let lone = features.edges().iter().filter(|edge| features.around_edge(**edge).next().is_none());
         features.triangles().iter().copied().chain(lone.map(|&[a, b]| [a, b, b]))

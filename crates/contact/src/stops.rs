@@ -125,7 +125,8 @@ impl Contacts {
     /// As [`Contacts::resolve`], but for what touches. The state is then without loads.
     pub fn stops(&mut self, state: &mut State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
         state.forget_loads();
-        let mut contacts = self.find_anchored(state, ahead, None)?;
+        let Some(anchors) = self.find_anchors(ahead) else { return Ok(Stops::default()) };
+        let mut contacts = self.find_anchored(state, ahead, &anchors, None)?;
         let of_pair = |contact: &Anchored| {
             let backed = contact.pair.vertices.into_iter().zip(contact.backed).filter(|(_, backing)| backing.is_some());
             backed.map(|(vertex, _)| [vertex, contact.obstacle]).collect::<Vec<_>>()
@@ -140,7 +141,7 @@ impl Contacts {
         let within = MISSED * self.parameters.thickness;
         for _ in 0..ROUNDS {
             let next = solved.changes.added_to(ahead.carriers, &self.work.first);
-            let mut missed = self.find_anchored(state, ahead, Some(&next))?;
+            let mut missed = self.find_anchored(state, ahead, &anchors, Some(&next))?;
             missed.retain(|new| !contacts.iter().any(|known| known.is_at(new, within)));
             if missed.is_empty() {
                 break;
@@ -156,11 +157,8 @@ impl Contacts {
 
     /// Impulses of all contacts together, from those that they have.
     fn solve_anchored(&self, contacts: &mut [Anchored], ahead: &Ahead<'_>) -> Solved {
-        let mut changes = self.unchanged();
+        let mut changes = self.changes_by(contacts, Anchored::impulse, ahead);
         let sharing = sharing(contacts);
-        for contact in contacts.iter() {
-            self.apply(contact, &contact.impulse(), sharing, ahead, &mut changes);
-        }
         let mut is_settled = false;
         for _ in 0..SWEEPS {
             let (mut largest, mut most) = (0.0_f64, 0.0_f64);
@@ -190,38 +188,40 @@ impl Contacts {
         Solved { changes, is_settled }
     }
 
-    fn unchanged(&self) -> Changes {
+    /// Velocities that impulses on the contacts change.
+    fn changes_by(&self, contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, ahead: &Ahead<'_>) -> Changes {
         let frames = vec![[V3::zeros(); 2]; self.obstacles.len()];
-        Changes { frames, vertices: vec![V3::zeros(); self.work.x.len()] }
+        let mut changes = Changes { frames, vertices: vec![V3::zeros(); self.work.x.len()] };
+        let sharing = sharing(contacts);
+        for contact in contacts {
+            self.apply(contact, &impulse(contact), sharing, ahead, &mut changes);
+        }
+        changes
     }
 
     /// Scales impulses so that they add no energy but what drives features apart that are too close. Those of contacts that
     /// contradict each other, as around a body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at
     /// the start of the step would add energy that forces take again in it, all act at its start.
     fn keep_passive(&self, contacts: &mut [Anchored], is_settled: bool, ahead: &Ahead<'_>) {
-        let driving: f64 = contacts.iter().map(|contact| 0.5 * contact.push * contact.target.max(0.0)).sum();
-        let given = if is_settled { driving } else { 0.0 };
+        let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
+        let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
         let [linear, square] = self.work_of(contacts, Anchored::impulse, ahead);
-        if linear + square > given {
-            let scale = ((given - linear) / square).max(0.0);
+        if linear + square > allowed {
+            let scale = ((allowed - linear) / square).max(0.0);
             for contact in contacts.iter_mut() {
                 contact.push *= scale;
                 contact.drag *= scale;
             }
         }
         let at_start = |contact: &Anchored| (1.0 - contact.share) * contact.impulse();
-        if self.work_of(contacts, at_start, ahead).iter().sum::<f64>() > given {
+        if self.work_of(contacts, at_start, ahead).iter().sum::<f64>() > allowed {
             contacts.iter_mut().for_each(|contact| contact.share = 0.0);
         }
     }
 
     /// Work of impulses on the contacts by the velocities that they find, and by what they change of them `[J]`.
     fn work_of(&self, contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, ahead: &Ahead<'_>) -> [f64; 2] {
-        let mut changes = self.unchanged();
-        let sharing = sharing(contacts);
-        for contact in contacts {
-            self.apply(contact, &impulse(contact), sharing, ahead, &mut changes);
-        }
+        let changes = self.changes_by(contacts, &impulse, ahead);
         contacts.iter().fold([0.0; 2], |[linear, square], contact| {
             let j = impulse(contact);
             [linear + j.dot(&contact.free), square + 0.5 * j.dot(&self.changed(contact, &changes))]

@@ -125,16 +125,13 @@ impl Contacts {
         work.crossings = crossings;
     }
 
-    /// Vertices of elements that pass through a ball, capsule, cylinder or cone, which have no edges and faces to cross.
+    /// Vertices of elements that intersect a ball, capsule, cylinder or cone, which have no edges and faces to cross.
     fn crossing_round(&self) -> Vec<u32> {
         let mut found = vec![];
         for (number, poses) in (0..).zip(&self.work.poses).filter(|(number, _)| self.work.close[*number as usize]) {
-            let (Some([begin, _]), Some(convex)) = (poses, &self.obstacles[number as usize].1.convex) else { continue };
+            let Some([begin, _]) = poses else { continue };
             let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
-            let crosses = |element: &[u32; 3]| {
-                convex.depth_in_round(element.map(x)) > 0.0 && !element.iter().any(|&v| self.lets_through(number, v))
-            };
-            found.extend(self.elements().filter(crosses).flatten());
+            found.extend(self.elements_in_round(number, &x).into_iter().flat_map(|(_, element)| element));
         }
         found
     }
