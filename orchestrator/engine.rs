@@ -367,9 +367,15 @@ impl Engine {
         if self.members[m].responds && self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
             let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
-                let slots = &self.interfaces[guide.interface].slots;
-                let is_iterated = |slot| self.is_iterated([guide.interface, slot]);
-                guide.responses(slots, &self.pass.ends[guide.leader], &lasting[guide.interface], is_iterated, next_dt)
+                let (interface, leader) = (guide.interface, guide.leader);
+                let slots = &self.interfaces[interface].slots;
+                let is_iterated = |slot| self.is_iterated([interface, slot]);
+                let before: usize = self.interfaces[..interface].iter().map(|interface| interface.slots.len()).sum();
+                let body = |slot: usize| {
+                    let kind = self.members[leader].table.kind(slots[slot].handle);
+                    (kind == Ok(partita_simulator::Kind::Frame)).then_some((before + slot) as u32)
+                };
+                guide.responses(slots, &self.pass.ends[leader], &lasting[interface], body, is_iterated, next_dt)
             }));
         }
         inputs

@@ -241,20 +241,22 @@ impl Engine {
     }
 
     /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most, where the carrier
-    /// shows a fraction `yielding` of its mobility. All of one that is not a contact's.
+    /// shows a fraction `shown` of its mobility. All of one that is not a contact's, or moves nothing.
     ///
-    /// The part c fulfils c·v + φ c·M c <= 0 with φ = `yielding`.
+    /// The part c fulfils c·v + φ c·M c <= 0 with φ = `shown`.
     pub(crate) fn passive_part(
         &self,
         [i, s]: SlotIndex,
         impulse: Wrench,
         velocities: &[V3; 2],
-        yielding: f64,
+        shown: f64,
     ) -> Wrench {
-        if !self.interfaces[i].slots[s].collides || impulse == Wrench::ZERO {
+        let by_itself = work(impulse, self.change([i, s], impulse));
+        if !self.interfaces[i].slots[s].collides || by_itself <= 0.0 {
             return impulse;
         }
-        let (along, across) = (work(impulse, *velocities), yielding * work(impulse, self.change([i, s], impulse)));
-        if across > 0.0 { impulse.scaled((-along / across).clamp(0.0, 1.0)) } else { impulse }
+        let along = work(impulse, *velocities);
+        // Within [0, 1] also where nothing is shown.
+        impulse.scaled(if along < 0.0 { (-along / (shown * by_itself)).min(1.0) } else { 0.0 })
     }
 }

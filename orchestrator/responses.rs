@@ -57,25 +57,32 @@ pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Ac
 }
 
 impl GuidePlan {
-    /// Responses of the guide's carriers at the end of a window, given the leader's watched `states` then and the lasting
-    /// accelerations by slot; none if no impulse moves any of them.
+    /// Responses of the guide's carriers at the end of a window, given the leader's watched `states` then, the lasting
+    /// accelerations by slot, and numbers of rigid bodies; none if no impulse moves any of them.
     pub(crate) fn responses(
         &self,
         slots: &[Slot],
         states: &[HandleState],
         accelerations: &[Accelerations],
+        body: impl Fn(usize) -> Option<u32>,
         is_iterated: impl Fn(usize) -> bool,
         next_step: f64,
     ) -> Option<std::sync::Arc<[Response]>> {
         let of = |watched: usize, slot: usize, arm: Option<V3>| {
             let mobility = slots[slot].mobility_in(&states[watched]);
             let [linear, angular] = accelerations[slot];
-            let (angular_acceleration, is_iterated) = (angular, is_iterated(slot));
-            let Some(arm) = arm else {
-                return Response { mobility, acceleration: linear, angular_acceleration, next_step, is_iterated };
+            let response = Response {
+                mobility,
+                body: body(slot),
+                acceleration: linear,
+                angular_acceleration: angular,
+                next_step,
+                is_iterated: is_iterated(slot),
             };
-            let acceleration = (V3::from(linear) + V3::from(angular).cross(&arm)).into();
-            Response { mobility: mobility.at(arm), acceleration, angular_acceleration, next_step, is_iterated }
+            let Some(arm) = arm else { return response };
+            let turning = V3::from(angular) + mobility.precession(states[watched].spin.into());
+            let acceleration = (V3::from(linear) + turning.cross(&arm)).into();
+            Response { mobility: mobility.at(arm), acceleration, ..response }
         };
         match &self.carriers {
             Carriers::Handles { watched, slots: numbers } => {
@@ -88,7 +95,6 @@ impl GuidePlan {
                 yields.then(|| {
                     let mut response = of(*watched, *slot, Some(arm));
                     if *kind == partita_simulator::Kind::Point {
-                        response.mobility = Mobility { linear: response.mobility.linear, ..Mobility::ZERO };
                         response.angular_acceleration = [0.0; 3];
                     }
                     [response].into()

@@ -74,8 +74,8 @@ impl Trial {
 pub(super) struct Solved {
     slots: Vec<SlotIndex>,
     forces: Vec<Vec<Wrench>>,
-    /// Fraction of its mobility that each carrier showed, see [`FixedPoint::yielding`] [-].
-    yielding: Vec<f64>,
+    /// Fraction of its mobility that each carrier showed, see [`FixedPoint::mobility_shown`] [-].
+    mobility_shown: Vec<f64>,
     pub passes: u32,
     load_change: f64,
     outcome: Outcome,
@@ -88,13 +88,13 @@ impl Solved {
         let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
-        for ([i, s], yielding) in self.slots.into_iter().zip(self.yielding) {
+        for ([i, s], shown) in self.slots.into_iter().zip(self.mobility_shown) {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
             let velocities = engine.end_velocities([i, s]);
-            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, yielding);
+            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
@@ -217,11 +217,11 @@ impl<'a> FixedPoint<'a> {
 
         self.rescale(engine);
         // Loads that converge change too little from pass to pass to show it.
-        let yielding = match outcome {
+        let mobility_shown = match outcome {
             Outcome::Converged => vec![1.0; self.slots.len()],
-            _ => self.yielding(engine),
+            _ => self.mobility_shown(engine),
         };
-        Ok(Solved { slots: self.slots, forces, yielding, passes: self.before + passes, load_change, outcome })
+        Ok(Solved { slots: self.slots, forces, mobility_shown, passes: self.before + passes, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.
@@ -258,27 +258,28 @@ impl<'a> FixedPoint<'a> {
         let mut loads = forces.to_vec();
         self.unstack(engine, x, &mut loads);
         // Later loads may be so large that carriers meet others, hence by the first pass.
-        let slots = self.slots.iter().zip(&self.shown[0]).zip(self.yielding(engine));
-        let wrenches = slots.map(|((&slot, (applied, end)), yielding)| {
+        let slots = self.slots.iter().zip(&self.shown[0]).zip(self.mobility_shown(engine));
+        let wrenches = slots.map(|((&slot, (applied, end)), shown)| {
             let change = engine.change(slot, *applied);
-            let without = [0, 1].map(|k| end[k] - yielding * change[k]);
-            engine.passive_part(slot, loads[slot[0]][slot[1]].scaled(dt), &without, yielding).scaled(1.0 / dt)
+            let without = [0, 1].map(|k| end[k] - shown * change[k]);
+            engine.passive_part(slot, loads[slot[0]][slot[1]].scaled(dt), &without, shown).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
     }
 
     /// Largest fraction of its mobility that each carrier showed from one pass to the next, along the change of its
-    /// impulse: less than 1 where others support it [-].
-    fn yielding(&self, engine: &Engine) -> Vec<f64> {
+    /// impulse: less than 1 where others support it [-]. It is 1 where no pass shows it: where no impulse changed, or the
+    /// carrier went against the change, for other impulses.
+    fn mobility_shown(&self, engine: &Engine) -> Vec<f64> {
         let of = |k: usize| {
             let fraction = |passes: &[Vec<(Wrench, [V3; 2])>]| {
                 let [(before, from), (after, to)] = [passes[0][k], passes[1][k]];
                 let change = after - before;
                 let found = work(change, [0, 1].map(|k| to[k] - from[k]));
                 let stated = work(change, engine.change(self.slots[k], change));
-                if stated > 0.0 { (found / stated).clamp(0.0, 1.0) } else { 0.0 }
+                (stated > 0.0 && found >= 0.0).then(|| (found / stated).min(1.0))
             };
-            self.shown.windows(2).map(fraction).reduce(f64::max).unwrap_or(1.0)
+            self.shown.windows(2).filter_map(fraction).reduce(f64::max).unwrap_or(1.0)
         };
         (0..self.slots.len()).map(of).collect()
     }

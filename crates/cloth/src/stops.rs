@@ -65,11 +65,16 @@ impl Obstacles {
             })
             .collect();
         let support = |held: &Held| {
-            let mobility = response(held.guide? as usize)?.first()?.mobility;
-            (!mobility.is_zero()).then(|| (held.vertex as u32, matrix(&mobility.linear)))
+            let Response { mobility, body, .. } = response(held.guide? as usize)?.first()?;
+            let mobility = matrices(mobility);
+            (mobility != Mobility::default()).then_some(partita_contact::Support {
+                vertex: held.vertex as u32,
+                mobility,
+                body: *body,
+            })
         };
-        let mut supports: Vec<(u32, Matrix3<f64>)> = cloth.held.iter().filter_map(support).collect();
-        supports.sort_by_key(|(vertex, _)| *vertex);
+        let mut supports: Vec<_> = cloth.held.iter().filter_map(support).collect();
+        supports.sort_by_key(|support| support.vertex);
         let ahead = Ahead {
             dt: first.next_step,
             positions: cloth.positions,
@@ -111,18 +116,15 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
         let response = responses.map_or_else(Response::default, |responses| responses[k]);
         let carrying = pose(state.position, state.orientation);
         let arm = carrying.rotation * frame.translation.vector;
-        let mobility = response.mobility.at(arm);
         let (spin, angular_acceleration) = (V3::from(state.spin), V3::from(response.angular_acceleration));
+        let turning = angular_acceleration + response.mobility.precession(spin);
         Carrier {
             pose: carrying * frame,
             velocity: V3::from(state.velocity) + spin.cross(&arm),
             spin,
-            mobility: Mobility {
-                linear: matrix(&mobility.linear),
-                coupling: matrix(&mobility.coupling),
-                angular: matrix(&mobility.angular),
-            },
-            acceleration: V3::from(response.acceleration) + angular_acceleration.cross(&arm),
+            mobility: matrices(&response.mobility.at(arm)),
+            body: response.body,
+            acceleration: V3::from(response.acceleration) + turning.cross(&arm),
             angular_acceleration,
             pending: [V3::zeros(); 2],
         }
@@ -154,6 +156,8 @@ fn add_pending(carriers: &mut Carriers, reaction: &Reaction, motion: &Motion, dt
     }
 }
 
-fn matrix(rows: &[[f64; 3]; 3]) -> Matrix3<f64> {
-    Matrix3::from_fn(|i, k| rows[i][k])
+fn matrices(of: &partita_simulator::Mobility) -> Mobility {
+    let [linear, coupling, angular] =
+        [of.linear, of.coupling, of.angular].map(|rows| Matrix3::from_fn(|i, k| rows[i][k]));
+    Mobility { linear, coupling, angular }
 }

@@ -1,10 +1,11 @@
 //! Contacts of obstacles with cloth that cannot give way, for `stops.rs`: those that are near, or would touch in the next step.
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
 use crate::{
     Ahead, Carrier, Carriers, ContactError, Contacts, Path, State, Step,
     backed::{Backing, VERTEX, against},
+    bodies::{Bodies, Changes, Part},
     broad::{Bounds, Pair},
     carriers::points,
     contacts::{AHEAD, Meeting},
@@ -15,28 +16,36 @@ use crate::{
 };
 
 type V3 = Vector3<f64>;
-type M3 = Matrix3<f64>;
 
-/// Part of the thickness by which a body may end a step closer than it should, by the curvature of its way [-].
+/// Part of the thickness by which a body may end a step closer than it should, by the curvature of its path [-].
 pub(crate) const MISSED: f64 = 0.1;
+
+/// Cosine between the normals of two contacts at one place above which they are the same [-].
+const SAME: f64 = 1.0 - 1e-6;
+
+/// Mobility of a contact below which it is one of rounding, relative to that of both its features alone [-].
+const ROUNDING: f64 = 1e-9;
 
 /// A contact of an obstacle with cloth that cannot give way.
 pub(crate) struct Anchored {
     pub pair: Pair,
     pub weights: [f64; 4],
     pub obstacle: u32,
-    /// Sign of the obstacle's feature in the relative velocity.
-    pub sign: f64,
     pub n: V3,
     /// Place of the contact from the frame's origin `[m]`.
     pub arm: V3,
-    /// Relative velocity that it has by itself, and that it is to have along n `[m/s]`.
+    /// Sign of the obstacle's feature in the relative velocity.
+    pub sign: f64,
+    /// Relative velocity at the end of the step without impulses, and how much of it is gained in the step `[m/s]`.
     pub free: V3,
+    pub gained: V3,
+    /// Relative velocity that it is to have along n `[m/s]`.
     pub target: f64,
     pub friction: f64,
-    /// Change of the relative velocity by an impulse, and the part of it that is the supports' `[1/kg]`.
-    pub mobility: M3,
-    pub of_supports: M3,
+    /// Bodies that an impulse moves.
+    pub parts: Vec<Part>,
+    /// Number of the group of contacts that these bodies connect.
+    pub group: u32,
     /// Of the pair's vertices, the obstacle that a free one rests on, by which it bears this one.
     pub backed: [Option<Backing>; 4],
     /// Part of the impulse that acts as a force [-].
@@ -55,6 +64,45 @@ pub(crate) struct Anchors {
     resting: Vec<(Pair, u32)>,
 }
 
+/// Nearest points of a pair, by which its contact is linearised.
+struct Seen {
+    near: Nearest,
+    /// Positions of the pair's vertices with it `[m]`.
+    x: [V3; 4],
+    /// Whether that is at the end of the step.
+    is_end: bool,
+}
+
+/// The path of the next step with impulses.
+struct Missed<'a> {
+    changes: &'a Changes,
+    /// With their velocities after it.
+    carriers: &'a [Carriers],
+}
+
+/// Relative motion at a contact by itself.
+#[derive(Default)]
+struct Motion {
+    velocity: V3,
+    /// By forces, and by the precession of bodies.
+    acceleration: V3,
+    turning: V3,
+}
+
+impl Motion {
+    /// Adds a weight times the motion of the place at an arm on a frame.
+    fn add(&mut self, c: f64, frame: &Carrier, arm: &V3) {
+        self.velocity += c * (frame.velocity + frame.spin.cross(arm));
+        self.acceleration += c * frame.acceleration_at(arm);
+        self.turning += c * frame.precession().cross(arm);
+    }
+
+    /// Velocity gained in a time `h` `[s]`.
+    fn gained(&self, h: f64) -> V3 {
+        h * (self.acceleration + self.turning)
+    }
+}
+
 impl Anchored {
     /// On the first feature `[N s]`.
     pub fn impulse(&self) -> V3 {
@@ -64,7 +112,7 @@ impl Anchored {
     /// Whether both are between the same places, to within a distance `[m]`, along the same normal.
     pub fn is_at(&self, other: &Self, within: f64) -> bool {
         let features = |contact: &Self| (contact.pair.places(&contact.weights), contact.obstacle);
-        features(self) == features(other) && self.n == other.n && (self.arm - other.arm).norm() < within
+        features(self) == features(other) && self.n.dot(&other.n) > SAME && (self.arm - other.arm).norm() < within
     }
 }
 
@@ -89,16 +137,19 @@ impl Contacts {
         Some(Anchors { leaves, around, resting })
     }
 
-    /// Contacts that constrain the next step, with its carriers as they are, or as impulses have changed them (`next`).
+    /// Contacts that constrain the next step: of its motion without impulses, or those that are missed with such `changes` by
+    /// impulses.
     pub(crate) fn find_anchored(
         &mut self,
         state: &State,
         ahead: &Ahead<'_>,
         anchors: &Anchors,
-        next: Option<&[Carriers]>,
+        bodies: &Bodies,
+        changes: Option<&Changes>,
     ) -> Result<Vec<Anchored>, ContactError> {
         let Anchors { leaves, around, resting } = anchors;
-        let carriers = next.unwrap_or(ahead.carriers);
+        let moved = changes.map(|changes| bodies.moved(ahead.carriers, changes));
+        let carriers = moved.as_deref().unwrap_or(ahead.carriers);
         let h = ahead.dt;
         let may_touch = |number: usize| {
             (carriers[number].yields() || !ahead.supports.is_empty() || !resting.is_empty())
@@ -110,7 +161,9 @@ impl Contacts {
         }
 
         // The next step, as it would be.
-        let ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
+        let mut ends: Vec<V3> = ahead.positions.iter().zip(ahead.velocities).map(|(x, v)| x + h * v).collect();
+        let supported = changes.into_iter().flat_map(|changes| bodies.moved_supports(changes, ahead));
+        supported.for_each(|(vertex, change)| ends[vertex] += h * change);
         let points: Vec<[Vec<V3>; 2]> = carriers.iter().map(|carriers| points(carriers.all(), h)).collect();
         let paths: Vec<Path<'_>> = (carriers.iter().zip(&points))
             .map(|(carriers, [begin, end])| match carriers {
@@ -140,7 +193,8 @@ impl Contacts {
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
         let backings = self.backings(resting, ahead);
-        let anchored = |pair| self.anchored(pair, state, ahead, next, &backings);
+        let missed = changes.map(|changes| Missed { changes, carriers });
+        let anchored = |pair| self.anchored(pair, state, ahead, bodies, missed.as_ref(), &backings);
         let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
         // A corner that is nearest to a corner is so in every pair of the features around either.
         found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
@@ -169,64 +223,46 @@ impl Contacts {
         pair: &Pair,
         state: &State,
         ahead: &Ahead<'_>,
-        next: Option<&[Carriers]>,
+        bodies: &Bodies,
+        missed: Option<&Missed<'_>>,
         backings: &[Backing],
     ) -> Option<Anchored> {
-        let (work, h) = (&self.work, ahead.dt);
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
-        let mut x = pair.vertices.map(|v| work.x[v as usize]);
         let begin = self.nearest_of(pair);
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
-        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
-        let is_near = begin.distance() < reach;
-        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
         let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
-        let then = match next {
-            Some(_) => Some(self.end_of_missed(pair, begin, &meeting)?),
-            None if !is_near && may_be_backed => {
-                Some((self.nearest_then(pair), 1.0)).filter(|(then, _)| then.distance() < reach)
-            }
-            None => None,
+        let seen = match missed {
+            Some(_) => self.see_missed(pair, begin, &meeting)?,
+            None => self.see(pair, begin, &meeting, may_be_backed)?,
         };
-        let near = match then {
-            Some((then, _)) => {
-                x = pair.vertices.map(|v| work.x[v as usize] + work.u[v as usize]);
-                then
-            }
-            None if is_near => begin,
-            None => {
-                let kept = meeting.radius + meeting.thickness;
-                self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest
-            }
-        };
-        if self.is_beside(pair, &near, Some(obstacle)) {
+        let near = &seen.near;
+        if self.is_beside(pair, near, Some(obstacle)) {
             return None;
         }
         let cloth = self.features.vertices();
-        let n = self.direction(pair, &near, Some(obstacle))? * then.map_or(1.0, |(_, side)| side);
-        let sign = self.sign_of(pair, &near);
-        let out = -sign * n;
+        let straight = self.direction(pair, near, Some(obstacle))?;
+        let sign = self.sign_of(pair, near);
         let of_cloth = |v: u32| (v as usize) < cloth;
         let is_free = |v: u32| of_cloth(v) && ahead.inverse_masses[v as usize] > 0.0;
+        let out = -sign * straight;
         let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
         let backed = pair.vertices.map(backing);
-        if next.is_some() && backed.iter().any(Option::is_some) {
+        if missed.is_some() && backed.iter().any(Option::is_some) {
             return None;
         }
         // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
         let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
-        let straight = n;
-        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { n };
+        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { straight };
         let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
             v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
             _ => 0.0,
         });
         let way_made = makes_way(&[0, 1, 2, 3], &near.weights, &inverse_masses);
         let gives_way = |k: usize| !of_cloth(pair.vertices[k]) || inverse_masses[k] > 0.0 || near.weights[k] == 0.0;
-        if way_made >= 1.0 || (0..4).all(gives_way) || self.is_borne_by_other(&near, &backed, backings, obstacle, ahead)
+        if way_made >= 1.0 || (0..4).all(gives_way) || self.is_borne_by_other(near, &backed, backings, obstacle, ahead)
         {
             return None;
         }
@@ -234,94 +270,169 @@ impl Contacts {
             pair: *pair,
             weights: near.weights,
             obstacle,
-            sign,
             n,
             arm: V3::zeros(),
+            sign,
             free: V3::zeros(),
+            gained: V3::zeros(),
             target: 0.0,
             // Friction of cloth that can slide is found in its own step (`pressed.rs`).
             friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
-            mobility: M3::zeros(),
-            of_supports: M3::zeros(),
+            parts: vec![],
+            group: 0,
             backed,
             share: 0.0,
             push: 0.0,
             drag: V3::zeros(),
         };
-        let (mut drift, mut turning, mut changed) = (V3::zeros(), V3::zeros(), V3::zeros());
-        for k in (0..4).filter(|&k| of_cloth(pair.vertices[k])) {
-            let (v, c) = (pair.vertices[k] as usize, near.weights[k]);
-            match backed[k].map(|backing| (backing, &ahead.carriers[backing.obstacle as usize])) {
-                Some((Backing { arm, .. }, Carriers::Frame(frame))) => {
-                    contact.free += c * (frame.velocity + frame.spin.cross(&arm));
-                    drift += c * frame.acceleration_at(&arm);
-                    turning += c * frame.precession().cross(&arm);
-                    contact.mobility += c * c * frame.mobility.at(&arm);
-                }
-                _ => {
-                    contact.free += c * ahead.velocities[v];
-                    contact.of_supports += c * c * support(ahead, v);
-                }
+        let motion = self.motion_at(&mut contact, &seen, &straight, ahead, bodies, missed)?;
+        contact.gained = motion.gained(ahead.dt);
+        contact.free = motion.velocity + contact.gained;
+
+        let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
+        let mut apart = self.apart(pair, near, &seen.x, &straight, &meeting);
+        if missed.is_some() && !seen.is_end {
+            let of_cloth = pair.parts(near.weights, cloth).map(|(v, c)| c * self.work.u[v]).sum::<V3>();
+            apart += straight.dot(&(self.drift(pair, Some(obstacle), &meeting, near, &straight) + of_cloth));
+        }
+        let mut room = n.dot(&straight) * apart + below - meeting.thickness;
+        if missed.is_some() || seen.is_end {
+            // That is at the end of the path, which arms describe to first order.
+            let changed = missed.map_or(V3::zeros(), |missed| missed.changes.relative(&contact.parts));
+            room -= ahead.dt * n.dot(&(contact.free + changed));
+        }
+        self.ask(&mut contact, &motion, room, way_made, &meeting, (ahead.dt, missed.is_some()));
+        Some(contact)
+    }
+
+    /// Nearest points by which a pair is a contact: at the start of the step if it is near, else at its impact.
+    fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool) -> Option<Seen> {
+        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
+        if begin.distance() < reach {
+            return Some(self.seen(pair, begin, false));
+        }
+        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
+        let then = may_be_backed.then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
+        if let Some(then) = then {
+            return Some(self.seen(pair, then, true));
+        }
+        let kept = meeting.radius + meeting.thickness;
+        let impact = self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?;
+        Some(self.seen(pair, impact.nearest, false))
+    }
+
+    /// Nearest points of a pair that impulses should have kept apart and have not: at the end of the step, or at its impact if its
+    /// features have passed each other.
+    fn see_missed(&self, pair: &Pair, begin: Nearest, meeting: &Meeting) -> Option<Seen> {
+        let then = self.nearest_then(pair);
+        let kept = meeting.radius + (1.0 - MISSED) * meeting.thickness;
+        if then.offset.dot(&begin.offset) > 0.0 {
+            return (then.distance() < kept.min(begin.distance())).then(|| self.seen(pair, then, true));
+        }
+        let impact = self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest;
+        let has_passed = impact.offset.dot(&then.offset) <= 0.0;
+        Some(if has_passed { self.seen(pair, impact, false) } else { self.seen(pair, then, true) })
+    }
+
+    fn seen(&self, pair: &Pair, near: Nearest, is_end: bool) -> Seen {
+        let x = pair.vertices.map(|v| {
+            let way = if is_end { self.work.u[v as usize] } else { V3::zeros() };
+            self.work.x[v as usize] + way
+        });
+        Seen { near, x, is_end }
+    }
+
+    /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if nothing does.
+    fn motion_at(
+        &self,
+        contact: &mut Anchored,
+        seen: &Seen,
+        straight: &V3,
+        ahead: &Ahead<'_>,
+        bodies: &Bodies,
+        missed: Option<&Missed<'_>>,
+    ) -> Option<Motion> {
+        let (cloth, obstacle, pair, mut motion) =
+            (self.features.vertices(), contact.obstacle, contact.pair, Motion::default());
+        let (mut supports, mut own) = (vec![], vec![]);
+        for (v, c, backing) in (0..4).map(|k| (pair.vertices[k], contact.weights[k], contact.backed[k])) {
+            if v as usize >= cloth || c == 0.0 {
+                continue;
+            }
+            if let Some(Backing { obstacle, arm, .. }) = backing
+                && let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize]
+            {
+                motion.add(c, frame, &arm);
+                bodies.add(&mut supports, bodies.of_obstacle(obstacle, 0), c, &(frame.pose.translation.vector + arm));
+                continue;
+            }
+            motion.velocity += c * ahead.velocities[v as usize];
+            if let Some(body) = bodies.of_support(v, ahead) {
+                bodies.add(&mut supports, body, c, &ahead.positions[v as usize]);
             }
         }
-        contact.mobility += contact.of_supports;
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let core = self.core_point(pair, &near, &x, Some(obstacle));
-                let next = match next.map(|carriers| &carriers[obstacle as usize]) {
-                    Some(Carriers::Frame(next)) => next,
+                let core = self.core_point(&pair, &seen.near, &seen.x, Some(obstacle));
+                let now = match missed.map(|missed| &missed.carriers[obstacle as usize]) {
+                    Some(Carriers::Frame(now)) => now,
                     _ => frame,
                 };
-                let origin = if then.is_some() { next.next_pose(h) } else { frame.pose }.translation.vector;
-                contact.arm = core - contact.sign * meeting.radius * straight - origin;
-                let [velocity, spin] = [next.velocity - frame.velocity, next.spin - frame.spin];
-                changed = contact.sign * (velocity + spin.cross(&contact.arm));
-                contact.free += contact.sign * (frame.velocity + frame.spin.cross(&contact.arm));
-                drift += contact.sign * frame.acceleration_at(&contact.arm);
-                turning += contact.sign * frame.precession().cross(&contact.arm);
-                contact.mobility += frame.mobility.at(&contact.arm);
+                let pose = if seen.is_end { now.next_pose(ahead.dt) } else { frame.pose };
+                let radius = self.meeting(Some(obstacle)).radius;
+                contact.arm = core - contact.sign * radius * straight - pose.translation.vector;
+                motion.add(contact.sign, frame, &contact.arm);
+                let place = frame.pose.translation.vector + contact.arm;
+                bodies.add(&mut own, bodies.of_obstacle(obstacle, 0), contact.sign, &place);
             }
             Carriers::Points(points) => {
-                for (&v, &c) in pair.vertices.iter().zip(&near.weights).filter(|(v, _)| **v as usize >= cloth) {
-                    let number = (v - work.first[obstacle as usize]) as usize;
-                    let point = &points[number];
-                    if let Some(Carriers::Points(next)) = next.map(|carriers| &carriers[obstacle as usize]) {
-                        changed += c * (next[number].velocity - point.velocity);
-                    }
-                    contact.free += c * point.velocity;
-                    drift += c * point.accelerations()[0];
-                    contact.mobility += c * c * point.mobility.linear;
+                for (&v, &c) in pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v as usize >= cloth) {
+                    let number = v - self.work.first[obstacle as usize];
+                    let point = &points[number as usize];
+                    motion.velocity += c * point.velocity;
+                    motion.acceleration += c * point.accelerations()[0];
+                    let place = point.pose.translation.vector;
+                    bodies.add(&mut own, bodies.of_obstacle(obstacle, number), c, &place);
                 }
             }
         }
-        if n.dot(&(contact.mobility * n)) <= 0.0 {
-            return None;
-        }
+        let along = |parts: &[Part]| contact.n.dot(&(bodies.mobility(parts) * contact.n));
+        let apart = along(&own) + along(&supports);
+        supports.iter().for_each(|part| bodies.join(&mut own, part));
+        contact.parts = own;
+        // One body that carries both features cannot part them.
+        (along(&contact.parts) > ROUNDING * apart).then_some(motion)
+    }
 
-        let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
-        let mut room = n.dot(&straight) * self.apart(pair, &near, &x, &straight, &meeting) + below - meeting.thickness;
-        if then.is_some() {
-            room -= h * n.dot(&(contact.free + changed + h * (drift + turning)));
-        }
-        let approach = -n.dot(&contact.free);
+    /// Sets the velocity that a contact asks for, and the part of its impulse that acts as a force, where features have `room`
+    /// `[m]` at the start of the step.
+    fn ask(
+        &self,
+        contact: &mut Anchored,
+        motion: &Motion,
+        room: f64,
+        way_made: f64,
+        meeting: &Meeting,
+        (h, is_missed): (f64, bool),
+    ) {
+        let n = contact.n;
+        let approach = -n.dot(&motion.velocity);
         let asked = match room {
             0.0.. => -room / h,
             // A body that turns may only seem to penetrate at the start of the step.
-            _ if next.is_some() => (-room / h).min(0.5 * approach.max(0.0)),
+            _ if is_missed => (-room / h).min(0.5 * approach.max(0.0)),
             _ => self.parameters.rates.recovered(h) * (-room).min(meeting.thickness) / h,
         };
-        let falling = -h * n.dot(&drift);
-        contact.free += h * (drift + turning);
         let excess = (asked - n.dot(&contact.free)).max(0.0);
         contact.target = asked - way_made * excess;
         if excess > 0.0 {
+            let falling = -h * n.dot(&motion.acceleration);
             contact.share = (falling.max(0.0) / excess).min(1.0);
             if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
                 contact.target = contact.target.max((1.0 - way_made) * meeting.restitution * approach);
             }
         }
-        Some(contact)
     }
 
     /// Whether a contact of one vertex between two obstacles is left to the other of them, which is lighter there.
@@ -343,28 +454,10 @@ impl Contacts {
         own.is_some_and(|own| (mobility(own), below.obstacle) < (mobility(&below), obstacle))
     }
 
-    /// Nearest points at the end of the step of a pair that impulses should have kept apart and have not, and the sign of its
-    /// direction there: -1 if its features have passed each other.
-    fn end_of_missed(&self, pair: &Pair, begin: Nearest, meeting: &Meeting) -> Option<(Nearest, f64)> {
-        let then = self.nearest_then(pair);
-        let kept = meeting.radius + (1.0 - MISSED) * meeting.thickness;
-        let from = match then.offset.dot(&begin.offset) > 0.0 {
-            true => Some(begin.offset).filter(|_| then.distance() < kept.min(begin.distance())),
-            false => self.impact_of(pair, begin, kept, 0.1 * meeting.thickness).map(|impact| impact.nearest.offset),
-        };
-        Some((then, from?.dot(&then.offset).signum()))
-    }
-
     /// Sign of the obstacle's feature in a pair.
     fn sign_of(&self, pair: &Pair, near: &Nearest) -> f64 {
         let cloth = self.features.vertices();
         let of_obstacle = pair.vertices.iter().zip(near.weights).filter(|(v, _)| **v as usize >= cloth);
         of_obstacle.map(|(_, c)| c).sum::<f64>().signum()
     }
-}
-
-/// Mobility of a kinematic vertex by its support `[1/kg]`.
-pub(crate) fn support(ahead: &Ahead<'_>, vertex: usize) -> M3 {
-    let found = ahead.supports.binary_search_by_key(&(vertex as u32), |(v, _)| *v);
-    found.map_or(M3::zeros(), |k| ahead.supports[k].1)
 }

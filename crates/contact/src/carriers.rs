@@ -5,6 +5,9 @@ use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
+/// Condition number of the angular mobility below which a body turns about every axis [-].
+const FREE: f64 = 1e7;
+
 /// Change of velocity and spin by an impulse and a torque impulse: Δv = `linear` J + `coupling` τ, Δω = `coupling`ᵀ J + `angular` τ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Mobility {
@@ -45,6 +48,8 @@ pub struct Carrier {
     pub spin: V3,
     /// At the pose.
     pub mobility: Mobility,
+    /// Number of the rigid body, if others may be of the same one.
+    pub body: Option<u32>,
     /// By all but this cloth, as expected for the next step `[m/s²]`.
     pub acceleration: V3,
     /// Likewise, without the precession of a body that spins freely `[rad/s²]`.
@@ -64,10 +69,21 @@ pub struct Ahead<'a> {
     pub velocities: &'a [V3],
     /// Inverse masses `[1/kg]`; 0 where the motion is prescribed.
     pub inverse_masses: &'a [f64],
-    /// Kinematic vertices that are carried by something that yields, in order, each with the carrier's mobility there `[1/kg]`.
-    pub supports: &'a [(u32, M3)],
+    /// Supports of kinematic vertices that yield, in order of the vertices.
+    pub supports: &'a [Support],
     /// Carriers of each obstacle.
     pub carriers: &'a [Carriers],
+}
+
+/// Support of a kinematic vertex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Support {
+    /// Number of the vertex.
+    pub vertex: u32,
+    /// At the vertex.
+    pub mobility: Mobility,
+    /// Number of the rigid body; none if it may move with others in ways that are unknown.
+    pub body: Option<u32>,
 }
 
 /// Carriers of an obstacle.
@@ -113,10 +129,11 @@ impl Carrier {
         linear + angular.cross(arm)
     }
 
-    /// Angular acceleration of a body that spins freely: -I⁻¹ (ω x I ω) `[rad/s²]`.
+    /// Angular acceleration of a body that spins freely: -I⁻¹ (ω x I ω) `[rad/s²]`. Zero for what cannot turn about every axis.
     pub(crate) fn precession(&self) -> V3 {
         let (spin, angular) = (&self.spin, &self.mobility.angular);
-        angular.try_inverse().map_or(V3::zeros(), |inertia| -angular * spin.cross(&(inertia * spin)))
+        let free = |inertia: &M3| inertia.norm() * angular.norm() < FREE;
+        angular.try_inverse().filter(free).map_or(V3::zeros(), |inertia| -angular * spin.cross(&(inertia * spin)))
     }
 
     /// Pose at the end of the next step, if nothing stops it.

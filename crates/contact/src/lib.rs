@@ -81,6 +81,7 @@ mod allowance;
 mod anchored;
 mod asynchronous;
 mod backed;
+mod bodies;
 mod broad;
 mod carriers;
 mod ccd;
@@ -114,7 +115,7 @@ mod untangle;
 mod zones;
 
 pub use broad::Pair;
-pub use carriers::{Ahead, Carrier, Carriers, Mobility};
+pub use carriers::{Ahead, Carrier, Carriers, Mobility, Support};
 pub use ccd::{Impact, impact};
 pub use contacts::{Contacts, Step};
 pub use crossing::{crosses, crossings};

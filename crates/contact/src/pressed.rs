@@ -212,7 +212,8 @@ impl Contacts {
                 let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { return None };
                 let arm = ahead.positions[load.vertex as usize] - frame.pose.translation.vector;
                 let friction = self.work.meetings[obstacle as usize].friction;
-                let gain = ahead.dt * (frame.acceleration + frame.angular_acceleration.cross(&arm));
+                let turning = frame.angular_acceleration + frame.precession();
+                let gain = ahead.dt * (frame.acceleration + turning.cross(&arm));
                 let range = friction * bodies[obstacle as usize].force_times_mobility() * ahead.dt;
                 Some(PressedSide { obstacle, gain, range })
             };

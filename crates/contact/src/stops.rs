@@ -1,38 +1,38 @@
 //! Impulses of two bodies where cloth cannot give way: what stops an obstacle at kinematic vertices.
 //!
 //! Cloth makes room for an obstacle by moving its free vertices. Where a contact has none, or next to none beside a pin, the
-//! obstacle has to give way instead, by its own mobility. Its path over a step is prescribed, so that is asked of its next step,
-//! before it gets there: with x the places at the end of this step, h the length of the next one and n the normal where they
-//! would touch, each such contact asks of the relative velocity v of its features
+//! obstacle has to give way instead, by its own mobility. Its path over a step is prescribed, so that is asked of its next
+//! step, before it gets there: with x the places at the end of this step, h the length of the next one and n the normal
+//! where they would touch, each such contact asks of the relative velocity v of its features
 //!
 //!   n·v >= -r/h - φ e,   r = n·Σ c x - thickness,   e = max(0, -r/h - n·(v₀ + h a)),
 //!
 //! where v₀ and a are velocities now and accelerations by all else. φ is the part of the way that the cloth makes by itself
-//! (`makes_way` in `respond.rs`): 0 at kinematic cloth, growing continuously to 1 a quarter of a cell beside a pin. With restitution n·v is at least
-//! that part of the approach besides. Impulses j >= 0 along n, with Coulomb friction, solve all contacts together by projected
-//! Gauss-Seidel with the mobilities W of obstacles and supports: a contact alone gets j = e/(n·W n). Supports of the kinematic
-//! vertices take the opposite.
+//! (`makes_way` in `respond.rs`): 0 at kinematic cloth, growing continuously to 1 a quarter of a cell beside a pin. With
+//! restitution n·v is at least that part of the approach besides. Impulses j >= 0 along n, with Coulomb friction, solve all
+//! contacts together by projected Gauss-Seidel. Their mobilities W are of the bodies that carry obstacles and kinematic
+//! vertices (`bodies.rs`): a contact alone gets j = e/(n·W n). Supports of the kinematic vertices take the opposite.
 //!
 //! The part of j that holds against accelerations acts as a force over the next step, so that what rests stays at rest; all
 //! else is an impulse at its start.
 //!
 //! A body that tips or turns under these impulses may reach the cloth elsewhere. Its path with them is inspected again, and
 //! contacts that it still violates at the end of the next step join the system: an active-set iteration of at most `ROUNDS`
-//! passes, each from the impulses of the last. Finally impulses are scaled so that they add no energy, except where they drive
-//! apart what is too close (`keep_passive`).
+//! passes, each from the impulses of the last. Finally impulses are scaled so that they add no energy, except where they
+//! drive apart what is too close (`keep_passive`).
 
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Vector3;
 
 use crate::{
     ContactError, Contacts, Reaction, State,
-    anchored::{Anchored, MISSED, support},
+    anchored::{Anchored, MISSED},
     backed::Backing,
-    carriers::{Ahead, Carrier, Carriers},
+    bodies::{Bodies, Changes},
+    carriers::{Ahead, Carriers},
     pressed::Load,
 };
 
 type V3 = Vector3<f64>;
-type M3 = Matrix3<f64>;
 
 /// Sweeps over the contacts, and the change of impulses relative to the largest at which they end [-].
 const SWEEPS: usize = 200;
@@ -68,54 +68,6 @@ pub struct Supported {
     pub impact: V3,
 }
 
-/// Result of solving the contacts.
-struct Solved {
-    changes: Changes,
-    /// Whether impulses have come to an end.
-    is_settled: bool,
-}
-
-/// Velocities that impulses have changed: of frames, by obstacle, and of vertices.
-struct Changes {
-    frames: Vec<[V3; 2]>,
-    vertices: Vec<V3>,
-}
-
-impl Changes {
-    /// Carriers with the velocities that they then have, of obstacles whose vertices begin at `first`.
-    fn added_to(&self, carriers: &[Carriers], first: &[u32]) -> Vec<Carriers> {
-        let mut next = carriers.to_vec();
-        for ((carriers, [velocity, spin]), &first) in next.iter_mut().zip(&self.frames).zip(first) {
-            match carriers {
-                Carriers::Absent => {}
-                Carriers::Frame(frame) => {
-                    frame.velocity += velocity;
-                    frame.spin += spin;
-                }
-                Carriers::Points(points) => {
-                    let changes = &self.vertices[first as usize..];
-                    points.iter_mut().zip(changes).for_each(|(point, change)| point.velocity += change);
-                }
-            }
-        }
-        next
-    }
-
-    /// Adds what an impulse at an arm changes of an obstacle's frame.
-    fn push_frame(&mut self, obstacle: u32, frame: &Carrier, arm: &V3, impulse: &V3) {
-        let [v, w] = frame.mobility.change(impulse, &arm.cross(impulse));
-        let [velocity, spin] = &mut self.frames[obstacle as usize];
-        *velocity += v;
-        *spin += w;
-    }
-}
-
-/// Number of contacts with a movable support [-]. Which supports belong to one body is unknown, so each contact sees the
-/// mobility of its supports multiplied by this (mass splitting), which gives impulses that are too small, not too large.
-fn sharing(contacts: &[Anchored]) -> f64 {
-    contacts.iter().filter(|contact| contact.of_supports != M3::zeros()).count().max(1) as f64
-}
-
 impl Contacts {
     /// Impulses that stop obstacles in the next step where kinematic cloth, or what cloth lies on, has no room for them. The state
     /// takes the loads with which obstacles press cloth between them, for its friction in the next step. It takes over the memory
@@ -126,7 +78,8 @@ impl Contacts {
     pub fn stops(&mut self, state: &mut State, ahead: &Ahead<'_>) -> Result<Stops, ContactError> {
         state.forget_loads();
         let Some(anchors) = self.find_anchors(ahead) else { return Ok(Stops::default()) };
-        let mut contacts = self.find_anchored(state, ahead, &anchors, None)?;
+        let mut bodies = Bodies::new(ahead);
+        let mut contacts = self.find_anchored(state, ahead, &anchors, &bodies, None)?;
         let of_pair = |contact: &Anchored| {
             let backed = contact.pair.vertices.into_iter().zip(contact.backed).filter(|(_, backing)| backing.is_some());
             backed.map(|(vertex, _)| [vertex, contact.obstacle]).collect::<Vec<_>>()
@@ -137,95 +90,22 @@ impl Contacts {
         if contacts.is_empty() {
             return Ok(Stops::default());
         }
-        let mut solved = self.solve_anchored(&mut contacts, ahead);
+        let (mut changes, mut are_settled) = solve(&mut contacts, &mut bodies);
         let within = MISSED * self.parameters.thickness;
         for _ in 0..ROUNDS {
-            let next = solved.changes.added_to(ahead.carriers, &self.work.first);
-            let mut missed = self.find_anchored(state, ahead, &anchors, Some(&next))?;
+            let mut missed = self.find_anchored(state, ahead, &anchors, &bodies, Some(&changes))?;
             missed.retain(|new| !contacts.iter().any(|known| known.is_at(new, within)));
             if missed.is_empty() {
                 break;
             }
             contacts.extend(missed);
-            solved = self.solve_anchored(&mut contacts, ahead);
+            (changes, are_settled) = solve(&mut contacts, &mut bodies);
         }
-        self.keep_passive(&mut contacts, solved.is_settled, ahead);
+        let groups = contacts.chunk_by_mut(|a, b| a.group == b.group);
+        groups.zip(are_settled).for_each(|(group, is_settled)| keep_passive(group, is_settled, &bodies));
         let (stops, loads) = self.told(&contacts, ahead);
         state.pressed = self.pressed(loads, ahead);
         Ok(stops)
-    }
-
-    /// Impulses of all contacts together, from those that they have.
-    fn solve_anchored(&self, contacts: &mut [Anchored], ahead: &Ahead<'_>) -> Solved {
-        let mut changes = self.changes_by(contacts, Anchored::impulse, ahead);
-        let sharing = sharing(contacts);
-        let mut is_settled = false;
-        for _ in 0..SWEEPS {
-            let (mut largest, mut most) = (0.0_f64, 0.0_f64);
-            for contact in contacts.iter_mut() {
-                let n = contact.n;
-                let mobility = contact.mobility + (sharing - 1.0) * contact.of_supports;
-                let (along, trace) = (n.dot(&(mobility * n)), mobility.trace());
-                let before = contact.impulse();
-                let v = contact.free + self.changed(contact, &changes);
-                contact.push = (contact.push + (contact.target - n.dot(&v)) / along).max(0.0);
-                if contact.friction > 0.0 {
-                    let across = v - n.dot(&v) * n;
-                    // At least as large as the mobility along any direction across.
-                    let answer = (trace - along).max(along);
-                    contact.drag = (contact.drag - across / answer).cap_magnitude(contact.friction * contact.push);
-                }
-                let now = contact.impulse();
-                self.apply(contact, &(now - before), sharing, ahead, &mut changes);
-                largest = largest.max(now.norm());
-                most = most.max((now - before).norm());
-            }
-            is_settled = most <= AGREED * largest;
-            if most <= SETTLED * largest {
-                break;
-            }
-        }
-        Solved { changes, is_settled }
-    }
-
-    /// Velocities that impulses on the contacts change.
-    fn changes_by(&self, contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, ahead: &Ahead<'_>) -> Changes {
-        let frames = vec![[V3::zeros(); 2]; self.obstacles.len()];
-        let mut changes = Changes { frames, vertices: vec![V3::zeros(); self.work.x.len()] };
-        let sharing = sharing(contacts);
-        for contact in contacts {
-            self.apply(contact, &impulse(contact), sharing, ahead, &mut changes);
-        }
-        changes
-    }
-
-    /// Scales impulses so that they add no energy but what drives features apart that are too close. Those of contacts that
-    /// contradict each other, as around a body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at
-    /// the start of the step would add energy that forces take again in it, all act at its start.
-    fn keep_passive(&self, contacts: &mut [Anchored], is_settled: bool, ahead: &Ahead<'_>) {
-        let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
-        let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
-        let [linear, square] = self.work_of(contacts, Anchored::impulse, ahead);
-        if linear + square > allowed {
-            let scale = ((allowed - linear) / square).max(0.0);
-            for contact in contacts.iter_mut() {
-                contact.push *= scale;
-                contact.drag *= scale;
-            }
-        }
-        let at_start = |contact: &Anchored| (1.0 - contact.share) * contact.impulse();
-        if self.work_of(contacts, at_start, ahead).iter().sum::<f64>() > allowed {
-            contacts.iter_mut().for_each(|contact| contact.share = 0.0);
-        }
-    }
-
-    /// Work of impulses on the contacts by the velocities that they find, and by what they change of them `[J]`.
-    fn work_of(&self, contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, ahead: &Ahead<'_>) -> [f64; 2] {
-        let changes = self.changes_by(contacts, &impulse, ahead);
-        contacts.iter().fold([0.0; 2], |[linear, square], contact| {
-            let j = impulse(contact);
-            [linear + j.dot(&contact.free), square + 0.5 * j.dot(&self.changed(contact, &changes))]
-        })
     }
 
     /// Impulses of contacts on carriers and supports, and loads on what is between two obstacles.
@@ -238,7 +118,10 @@ impl Contacts {
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
-            let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
+            let place = match &ahead.carriers[contact.obstacle as usize] {
+                Carriers::Frame(frame) => frame.pose.translation.vector + contact.arm,
+                _ => contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum(),
+            };
             let bears = |k: &usize| {
                 let v = contact.pair.vertices[*k] as usize;
                 v < cloth && (ahead.inverse_masses[v] == 0.0 || contact.backed[*k].is_some())
@@ -263,48 +146,6 @@ impl Contacts {
         (stops, loads)
     }
 
-    /// Relative velocity of a contact that impulses have changed.
-    fn changed(&self, contact: &Anchored, changes: &Changes) -> V3 {
-        let cloth = self.features.vertices();
-        let mut v = V3::zeros();
-        for k in (0..4).filter(|&k| (contact.pair.vertices[k] as usize) < cloth) {
-            v += contact.weights[k]
-                * contact.backed[k].map_or(changes.vertices[contact.pair.vertices[k] as usize], |backing| {
-                    let [velocity, spin] = changes.frames[backing.obstacle as usize];
-                    velocity + spin.cross(&backing.arm)
-                });
-        }
-        let [velocity, spin] = changes.frames[contact.obstacle as usize];
-        v += contact.sign * (velocity + spin.cross(&contact.arm));
-        let of = contact.pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v as usize >= cloth);
-        v + of.map(|(&k, &c)| c * changes.vertices[k as usize]).sum::<V3>()
-    }
-
-    /// Puts an impulse on the first feature, and the opposite on the second, with so many contacts that share supports.
-    fn apply(&self, contact: &Anchored, impulse: &V3, sharing: f64, ahead: &Ahead<'_>, changes: &mut Changes) {
-        let cloth = self.features.vertices();
-        for (k, c) in contact.pair.parts(contact.weights, cloth) {
-            changes.vertices[k] += sharing * c * support(ahead, k) * impulse;
-        }
-        for (backing, c) in contact.backed.iter().zip(&contact.weights) {
-            let Some(Backing { obstacle, arm, .. }) = backing else { continue };
-            let Carriers::Frame(frame) = &ahead.carriers[*obstacle as usize] else { continue };
-            changes.push_frame(*obstacle, frame, arm, &(*c * impulse));
-        }
-        match &ahead.carriers[contact.obstacle as usize] {
-            Carriers::Absent => {}
-            Carriers::Frame(frame) => {
-                changes.push_frame(contact.obstacle, frame, &contact.arm, &(contact.sign * impulse));
-            }
-            Carriers::Points(points) => {
-                let first = self.work.first[contact.obstacle as usize];
-                for (&k, &c) in contact.pair.vertices.iter().zip(&contact.weights).filter(|(v, _)| **v >= first) {
-                    changes.vertices[k as usize] += c * points[(k - first) as usize].mobility.linear * impulse;
-                }
-            }
-        }
-    }
-
     /// Adds an impulse on the first feature of a contact to those on its obstacle's carriers.
     fn add_to_carriers(&self, contact: &Anchored, impulse: V3, out: &mut Vec<Reaction>, ahead: &Ahead<'_>) {
         let obstacle = contact.obstacle;
@@ -321,4 +162,86 @@ impl Contacts {
             out.push(Reaction { obstacle, carrier: k - first, linear: c * impulse, angular: V3::zeros() });
         }
     }
+}
+
+/// Solves all contacts from the impulses that they have, in order of groups that share no body. Returns what they change, and
+/// of each group whether its impulses have come to an end.
+fn solve(contacts: &mut [Anchored], bodies: &mut Bodies) -> (Changes, Vec<bool>) {
+    bodies.group(contacts);
+    let of_unknown = contacts.iter().filter(|contact| contact.parts.iter().any(|part| bodies.is_alone(part))).count();
+    bodies.sharing = of_unknown.max(1) as f64;
+    let mut changes = changes_by(contacts, Anchored::impulse, bodies);
+    let groups = contacts.chunk_by_mut(|a, b| a.group == b.group);
+    let are_settled = groups.map(|group| solve_group(group, bodies, &mut changes)).collect();
+    (changes, are_settled)
+}
+
+/// Projected Gauss-Seidel on contacts that share bodies. Whether impulses have come to an end.
+fn solve_group(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes) -> bool {
+    let along_and_trace = |contact: &Anchored| {
+        let mobility = bodies.mobility(&contact.parts);
+        (contact.n.dot(&(mobility * contact.n)), mobility.trace())
+    };
+    let mobilities: Vec<(f64, f64)> = contacts.iter().map(along_and_trace).collect();
+    let mut is_settled = false;
+    for _ in 0..SWEEPS {
+        let (mut largest, mut most) = (0.0_f64, 0.0_f64);
+        for (contact, &(along, trace)) in contacts.iter_mut().zip(&mobilities) {
+            let n = contact.n;
+            let before = contact.impulse();
+            let v = contact.free + changes.relative(&contact.parts);
+            contact.push = (contact.push + (contact.target - n.dot(&v)) / along).max(0.0);
+            if contact.friction > 0.0 {
+                let across = v - n.dot(&v) * n;
+                // At least as large as the mobility along any direction across.
+                let answer = (trace - along).max(along);
+                contact.drag = (contact.drag - across / answer).cap_magnitude(contact.friction * contact.push);
+            }
+            let now = contact.impulse();
+            bodies.apply(&contact.parts, &(now - before), changes);
+            largest = largest.max(now.norm());
+            most = most.max((now - before).norm());
+        }
+        is_settled = most <= AGREED * largest;
+        if most <= SETTLED * largest {
+            break;
+        }
+    }
+    is_settled
+}
+
+/// Changes by impulses on the contacts.
+fn changes_by(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies: &Bodies) -> Changes {
+    let mut changes = bodies.unchanged();
+    contacts.iter().for_each(|contact| bodies.apply(&contact.parts, &impulse(contact), &mut changes));
+    changes
+}
+
+/// Scales impulses of contacts that share bodies so that they add no energy but what drives features apart that are too
+/// close. Those of contacts that contradict each other, as around a body that cloth runs through, add none: they grow from
+/// sweep to sweep. Where impulses at the start of the step would add energy that forces take again in it, all act at its start.
+fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies) {
+    let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
+    let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
+    let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies);
+    if linear + square > allowed {
+        let scale = ((allowed - linear) / square).max(0.0);
+        for contact in contacts.iter_mut() {
+            contact.push *= scale;
+            contact.drag *= scale;
+        }
+    }
+    let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
+    if work_of(contacts, at_start, bodies).iter().sum::<f64>() > allowed {
+        contacts.iter_mut().for_each(|contact| contact.share = 0.0);
+    }
+}
+
+/// Work of impulses on the contacts, given with the velocities that they find: by these, and by what they change of them `[J]`.
+fn work_of(contacts: &[Anchored], of: impl Fn(&Anchored) -> (V3, V3), bodies: &Bodies) -> [f64; 2] {
+    let changes = changes_by(contacts, |contact| of(contact).0, bodies);
+    contacts.iter().fold([0.0; 2], |[linear, square], contact| {
+        let (j, v) = of(contact);
+        [linear + j.dot(&v), square + 0.5 * j.dot(&changes.relative(&contact.parts))]
+    })
 }

@@ -31,6 +31,7 @@ fn body(at: V3, velocity: V3) -> Carrier {
             coupling: Matrix3::zeros(),
             angular: Matrix3::from_diagonal_element(10.0),
         },
+        body: None,
         acceleration: V3::zeros(),
         angular_acceleration: V3::zeros(),
         pending: [V3::zeros(); 2],
