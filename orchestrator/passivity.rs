@@ -46,6 +46,9 @@ pub(crate) struct Passivity {
     pub work: f64,
     /// Work of the last window's reactions in that window `[J]`.
     pub taken: f64,
+    /// Energy that the follower gave since then where it drove the carrier, less what the carrier got by that `[J]`: an energy
+    /// tank. Impulses that were withheld leave it full.
+    pub tank: f64,
     /// Largest kinetic energy that the carrier had since then, and that it would have gained in one window from
     /// rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
@@ -60,7 +63,8 @@ impl Passivity {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
         let added = if counts { late - self.taken } else { 0.0 };
-        Self { work: self.work + added, taken, energies, ..self }
+        let tank = self.tank + taken.max(0.0) - late.max(0.0);
+        Self { work: self.work + added, taken, tank, energies, ..self }
     }
 
     /// Energy that an addition is compared with `[J]`.
@@ -240,23 +244,67 @@ impl Engine {
         slots[s].change_in(&self.pass.ends[*leader][slots[s].watched], impulse)
     }
 
-    /// Part of an impulse on a slot that stops its carrier's motion at `velocities` along it at most, where the carrier
-    /// shows a fraction `shown` of its mobility. All of one that is not a contact's, or moves nothing.
+    /// Energy that the follower of a slot gave in the last pass with the load impulse `applied`, where it drove the carrier, with
+    /// what is in the tank, and without what else it drives the carrier with `[J]`.
+    pub(crate) fn given(&self, [i, s]: SlotIndex, applied: Wrench, dt: f64) -> f64 {
+        let Some(window) = self.contact([i, s], dt) else { return 0.0 };
+        let interface = &self.state.interfaces[i];
+        let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
+        let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work(impulse).max(0.0));
+        interface.passivity[s].tank + taken - other
+    }
+
+    /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
+    /// `velocities` and shows a fraction `shown` of its mobility. All of one that is not a contact's, or moves nothing.
     ///
-    /// The part c fulfils c·v + φ c·M c <= 0 with φ = `shown`.
+    /// With the mobility φ M, φ = `shown`, the part c of an impulse against the motion stops it at most: c·v + φ c·M c <= 0. One
+    /// that drives the carrier does no more work than the follower has given to drive it: c·v + φ c·M c/2 <= `given` `[J]`.
     pub(crate) fn passive_part(
         &self,
         [i, s]: SlotIndex,
         impulse: Wrench,
         velocities: &[V3; 2],
         shown: f64,
+        given: f64,
     ) -> Wrench {
         let by_itself = work(impulse, self.change([i, s], impulse));
         if !self.interfaces[i].slots[s].collides || by_itself <= 0.0 {
             return impulse;
         }
         let along = work(impulse, *velocities);
-        // Within [0, 1] also where nothing is shown.
-        impulse.scaled(if along < 0.0 { (-along / (shown * by_itself)).min(1.0) } else { 0.0 })
+        impulse.scaled(passive_fraction(along, shown * by_itself, given))
+    }
+}
+
+/// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the motion, else with
+/// s along + s² own/2 <= given.
+fn passive_fraction(along: f64, own: f64, given: f64) -> f64 {
+    let given = given.max(0.0);
+    if along < 0.0 {
+        return (-along / own).min(1.0);
+    }
+    // The root without cancellation; 0/0 where nothing is given and nothing moves.
+    let root = along + (along * along + 2.0 * own * given).sqrt();
+    if root > 0.0 { (2.0 * given / root).min(1.0) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An impulse stops its carrier at most, or drives it with as much energy as there is; a carrier that nothing yields is pushed
+    /// against its motion in full.
+    #[test]
+    fn fractions_of_impulses_are_passive() {
+        assert_eq!(passive_fraction(-3.0, 1.0, 0.0), 1.0);
+        assert_eq!(passive_fraction(-3.0, 12.0, 5.0), 0.25);
+        assert_eq!(passive_fraction(-3.0, 0.0, 0.0), 1.0);
+        assert_eq!(passive_fraction(3.0, 1.0, 0.0), 0.0);
+        assert_eq!(passive_fraction(3.0, 1.0, -1.0), 0.0);
+        assert_eq!(passive_fraction(0.0, 0.0, 0.0), 0.0);
+        assert_eq!(passive_fraction(3.0, 0.0, 1.5), 0.5);
+        assert_eq!(passive_fraction(3.0, 1.0, 3.5), 1.0);
+        let s = passive_fraction(3.0, 4.0, 1.0);
+        assert!(s < 1.0 && (3.0 * s + 2.0 * s * s - 1.0).abs() < 1e-12, "{s}");
     }
 }

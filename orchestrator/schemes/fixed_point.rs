@@ -48,6 +48,8 @@ const STALLED: u32 = 2;
 struct Trial {
     x: Vec<f64>,
     r: Vec<f64>,
+    /// [`Engine::given`] of each slot `[J]`.
+    given: Vec<f64>,
 }
 
 impl Trial {
@@ -57,7 +59,7 @@ impl Trial {
 
     fn minus(&self, other: &Self) -> Self {
         let of = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect();
-        Self { x: of(&self.x, &other.x), r: of(&self.r, &other.r) }
+        Self { x: of(&self.x, &other.x), r: of(&self.r, &other.r), given: vec![] }
     }
 
     fn add(&mut self, factor: f64, other: &Self) {
@@ -94,7 +96,8 @@ impl Solved {
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
             let velocities = engine.end_velocities([i, s]);
-            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown);
+            let tank = engine.state.interfaces[i].passivity[s].tank;
+            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
@@ -181,7 +184,8 @@ impl<'a> FixedPoint<'a> {
             // Without impulses that are meant for the next window.
             let reactions = self.slots.iter().map(|&slot| engine.pass.reaction(slot).scaled(1.0 / dt));
             let r = self.rows(engine, reactions).zip(&x).map(|(reaction, x)| reaction - x).collect();
-            let trial = Trial { x: x.clone(), r };
+            let given = self.slots.iter().map(|&[i, s]| engine.given([i, s], forces[i][s].scaled(dt), dt)).collect();
+            let trial = Trial { x: x.clone(), r, given };
             let (size, change, gap) = (norm(&x).max(trial.size()), trial.size(), engine.gap());
             let relative = if change <= self.parameters.floor { 0.0 } else { change / size };
             let is_passive =
@@ -192,7 +196,7 @@ impl<'a> FixedPoint<'a> {
             }
             if !giving_up && passes >= self.parameters.passes {
                 giving_up = true;
-                let best = self.best.as_ref().filter(|best| best.size() < change).map_or(&x, |best| &best.x);
+                let best = self.best.as_ref().filter(|best| best.size() < change).unwrap_or(&trial);
                 let last = self.bounded(engine, best, &forces, dt);
                 if last != x {
                     x = last;
@@ -252,17 +256,18 @@ impl<'a> FixedPoint<'a> {
         self.advanced(engine, &sum.x, &sum.r)
     }
 
-    /// Loads bounded so that none reverses its carrier's motion in a contact, as it would be without them. All other
-    /// loads are those of `forces`.
-    fn bounded(&self, engine: &Engine, x: &[f64], forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
+    /// Loads of a trial, bounded so that in a contact none reverses its carrier's motion as it would be without them, or drives
+    /// it with more energy than the follower gave. All other loads are those of `forces`.
+    fn bounded(&self, engine: &Engine, trial: &Trial, forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
         let mut loads = forces.to_vec();
-        self.unstack(engine, x, &mut loads);
+        self.unstack(engine, &trial.x, &mut loads);
         // Later loads may be so large that carriers meet others, hence by the first pass.
         let slots = self.slots.iter().zip(&self.shown[0]).zip(self.mobility_shown(engine));
-        let wrenches = slots.map(|((&slot, (applied, end)), shown)| {
+        let wrenches = slots.zip(&trial.given).map(|(((&slot, (applied, end)), shown), &given)| {
             let change = engine.change(slot, *applied);
             let without = [0, 1].map(|k| end[k] - shown * change[k]);
-            engine.passive_part(slot, loads[slot[0]][slot[1]].scaled(dt), &without, shown).scaled(1.0 / dt)
+            let load = loads[slot[0]][slot[1]].scaled(dt);
+            engine.passive_part(slot, load, &without, shown, given).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
     }

@@ -37,7 +37,7 @@ impl AviCloth {
         let farthest = contacts.relative_displacement(&step, end) / f64::from(whole);
         let lengths = self.elements.patches.iter().flat_map(|patch| patch.lengths);
         let shortest = lengths.fold(f64::INFINITY, f64::min);
-        (farthest / (FARTHEST * shortest)).ceil().clamp(1.0, PARTS) as u32
+        (farthest / (FARTHEST * shortest)).ceil().clamp(1.0, PARTS).max(1.0) as u32
     }
 
     /// What may meet in an interval, from where all is to where it would fly on to.

@@ -209,10 +209,7 @@ impl Contacts {
         let moved = |carrier: &Carrier| (carrier.pose.translation.vector, h * carrier.next_velocity(h));
         match carriers {
             Carriers::Absent => false,
-            Carriers::Frame(frame) => {
-                let (at, way) = moved(frame);
-                self.frame_enters(number, &at, &way, reach, around)
-            }
+            Carriers::Frame(frame) => self.frame_enters(number, [&frame.pose, &frame.next_pose(h)], reach, around),
             Carriers::Points(points) => points_enter(points.iter().map(moved), reach, around),
         }
     }

@@ -53,6 +53,11 @@ impl Bounds {
         (0..3).all(|k| self.low[k] <= p[k] && p[k] <= self.high[k])
     }
 
+    /// Least coordinate along a direction.
+    pub fn low_along(&self, n: &V3) -> f64 {
+        (0..3).map(|k| n[k] * if n[k] > 0.0 { self.low[k] } else { self.high[k] }).sum()
+    }
+
     pub fn of(boxes: &[Bounds], vertices: &[u32]) -> Self {
         vertices[1..].iter().fold(boxes[vertices[0] as usize], |all, &v| all.join(&boxes[v as usize]))
     }

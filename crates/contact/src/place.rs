@@ -47,8 +47,8 @@ impl Contacts {
         (most as usize).min(INTERVALS)
     }
 
-    /// Largest displacement in a step, relative to the mean displacement of the cloth, of a vertex or of the frame or a
-    /// point of an obstacle that may reach the cloth `[m]`. 0 where none may.
+    /// Largest displacement in a step, relative to the mean displacement of the cloth, of a vertex or of a place on an obstacle
+    /// that may reach the cloth `[m]`. 0 where none may. A half-space counts by its frame alone.
     pub fn relative_displacement(&self, step: &Step<'_>, end: &[V3]) -> f64 {
         let Some(cloth) = self.swept(step, end) else { return 0.0 };
         let mean = step.begin.iter().zip(end).map(|(x, end)| end - x).sum::<V3>() / step.begin.len() as f64;
@@ -56,7 +56,12 @@ impl Contacts {
         let of = |(number, path): (usize, &Path<'_>)| match path {
             _ if !self.may_reach(number, path, &cloth) => None,
             Path::Absent => None,
-            Path::Frame { begin, end } => Some(relative((&begin.translation.vector, &end.translation.vector))),
+            Path::Frame { begin, end } => {
+                let (obstacle, core) = &self.obstacles[number];
+                let extent = if obstacle.shape == Shape::HalfSpace { 0.0 } else { core.extent };
+                let turned = extent * begin.rotation.angle_to(&end.rotation);
+                Some(turned + relative((&begin.translation.vector, &end.translation.vector)))
+            }
             Path::Points { begin, end } => begin.iter().zip(*end).map(relative).reduce(f64::max),
         };
         let of_obstacles = step.paths.iter().enumerate().filter_map(of).reduce(f64::max);
@@ -79,20 +84,28 @@ impl Contacts {
         let reach = meeting.radius + 2.0 * meeting.thickness;
         match path {
             Path::Absent => false,
-            Path::Frame { begin, end } => {
-                let [a, b] = [begin, end].map(|pose| pose.translation.vector);
-                self.frame_enters(number, &a, &(b - a), reach, cloth)
-            }
+            Path::Frame { begin, end } => self.frame_enters(number, [begin, end], reach, cloth),
             Path::Points { begin, end } => {
                 points_enter(begin.iter().zip(*end).map(|(x, end)| (*x, end - x)), reach, cloth)
             }
         }
     }
 
-    /// Whether an obstacle, enlarged by `reach` `[m]`, enters a box as its frame is displaced from `at` by `way` `[m]`.
-    pub(crate) fn frame_enters(&self, number: usize, at: &V3, way: &V3, reach: f64, around: &Bounds) -> bool {
+    /// Whether an obstacle, enlarged by `reach` `[m]`, may enter a box as its frame goes from one pose to another.
+    pub(crate) fn frame_enters(
+        &self,
+        number: usize,
+        [begin, end]: [&Isometry3<f64>; 2],
+        reach: f64,
+        around: &Bounds,
+    ) -> bool {
         let (obstacle, core) = &self.obstacles[number];
-        obstacle.shape == Shape::HalfSpace || Bounds::swept(at, way, core.extent + reach).meets(around)
+        let [a, b] = [begin, end].map(|pose| pose.translation.vector);
+        if obstacle.shape != Shape::HalfSpace {
+            return Bounds::swept(&a, &(b - a), core.extent + reach).meets(around);
+        }
+        let up = begin.rotation * V3::y();
+        begin.rotation != end.rotation || around.low_along(&up) < up.dot(&a).max(up.dot(&b)) + reach
     }
 
     /// Positions and displacements of all vertices, and poses, over an interval: `part` of the step.

@@ -22,32 +22,39 @@ const GAIN: f64 = 0.1;
 
 impl ImplicitCloth {
     /// Energy that the part of a step that was just taken, with such reactions, gave, and what it may: a tenth of what the cloth
-    /// moves with, twice what falling from rest for as long gives, and what rounding of positions does `[J]`.
+    /// moves with, twice what falling from rest for as long gives, and what rounding of positions and of the sum does `[J]`.
     pub(crate) fn gain(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> [f64; 2] {
         let Work { begin, next, memory, constraints, targets, contacts, .. } = &self.work;
         let falls = self.parameters.falls(dt);
-        let mut gained = self.sheet.energy(&next.positions) - self.sheet.energy(&begin.positions);
+        let [stored, storing] = [begin, next].map(|state| self.sheet.energy(&state.positions));
+        // Sum of all terms, and of their absolute values.
+        let (mut gained, mut sizes) = (storing - stored, storing.abs() + stored.abs());
+        let mut add = |term: f64| (gained, sizes) = (gained + term, sizes + term.abs());
         let mut may = 0.0;
         for (k, &m) in self.sheet.masses.iter().enumerate() {
             let [before, after] = [begin, next].map(|state| state.velocities[k]);
             let [slow, fast] = [before, after].map(|v| 0.5 * m * v.norm_squared());
             let rounded = f64::EPSILON * next.positions[k].amax() / dt;
             may += 0.5 * GAIN * (slow + fast) + m * (falls * falls + rounded * rounded);
-            gained -= memory.acted[k].dot(&(next.positions[k] - begin.positions[k])) / dt;
-            gained += match constraints[k] {
+            add(-memory.acted[k].dot(&(next.positions[k] - begin.positions[k])) / dt);
+            add(match constraints[k] {
                 Constraint::Fixed => {
                     let held = memory.impulses[k] - contacts.impulses()[k] + memory.carried[k];
                     (m * (after - before) - held).dot(&targets[k])
                 }
                 _ => fast - slow,
-            };
+            });
         }
         for reaction in reactions {
             let guide = reaction.guide as usize;
             if let (Guide::Obstacle { .. }, Some(motion)) = (&self.guides[guide], &motions[guide]) {
-                gained += work(reaction, motion, dt);
+                add(work(reaction, motion, dt));
             }
         }
+        // Rounding of positions changes elastic energy E by no more than 2 √(E e), with e the energy of such displacements alone.
+        let reach = next.positions.iter().fold(0.0, |reach: f64, x| reach.max(x.amax()));
+        let alone: f64 = (0..self.sheet.masses.len()).map(|k| self.sheet.energy_of_rounding(k, reach)).sum();
+        may += f64::EPSILON * self.sheet.masses.len() as f64 * sizes + 2.0 * ((stored + storing) * alone).sqrt();
         [gained, may]
     }
 }

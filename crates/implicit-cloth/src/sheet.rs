@@ -27,6 +27,9 @@ impl Deref for Sheet {
     }
 }
 
+/// Error of a distance by rounding of the dozen coordinates of a triangle, relative to the largest [-].
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 impl Sheet {
     /// At rest as it is cut.
     pub fn new(mesh: &Mesh, fabric: &Fabric, cut: &Cut) -> Result<(Self, Blocks), SimulatorError> {
@@ -49,7 +52,12 @@ impl Sheet {
 
     /// Force of the membrane on a vertex by rounding of positions within `reach` `[m]` `[N]`: some ε of each of a dozen coordinates.
     pub fn rounding(&self, vertex: usize, reach: f64) -> f64 {
-        16.0 * f64::EPSILON * reach * self.stiffness[vertex]
+        ROUNDING * reach * self.stiffness[vertex]
+    }
+
+    /// Energy of the membrane by such rounding of a vertex that is at rest otherwise `[J]`.
+    pub fn energy_of_rounding(&self, vertex: usize, reach: f64) -> f64 {
+        0.5 * ROUNDING * reach * self.rounding(vertex, reach)
     }
 
     /// Of vertices, as long as twice the area around them `[m²]`.

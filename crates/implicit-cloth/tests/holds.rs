@@ -315,3 +315,34 @@ fn a_part_that_is_taken_back_leaves_no_word() {
     };
     assert_eq!([step(10.0), step(1e-9)], [(1, false), (32, true)]);
 }
+
+/// A sheet that two hands have pulled taut by 1 % and that has come to rest is in balance, with and without gravity: no step reports
+/// energy that nobody gave, though its elastic energy is exact to rounding only, and nothing moves.
+#[test]
+fn taut_cloth_at_rest_gains_nothing() {
+    for gravity in [0.0, G] {
+        let parameters = Parameters { gravity: [0.0, -gravity, 0.0], ..Parameters::default() };
+        let mut cloth = sheet(parameters);
+        let pull = |t: f64| {
+            let s = (t / 0.5).min(1.0);
+            HandleState::point([0.005 * s * s * (3.0 - 2.0 * s), 0.0, 0.0], [0.01 * 6.0 * s * (1.0 - s), 0.0, 0.0])
+        };
+        let edge = |x: f64, mesh: &Mesh| -> Vec<u32> {
+            (0..36).filter(|k| (mesh.positions()[*k as usize][0] - x).abs() < 1e-9).collect()
+        };
+        let mesh = Mesh::grid([5, 5], [0.5, 0.5]).unwrap();
+        let ends = [edge(0.0, &mesh), edge(0.5, &mesh)];
+        assert!(ends.iter().all(|end| end.len() == 6));
+        cloth.pin(&ends[0]).unwrap();
+        cloth.pin_along("hand", &ends[1], pull).unwrap();
+        for k in 0..600 {
+            let report = cloth.step(1.0 / 60.0, Inputs::NONE).unwrap();
+            if k > 300 {
+                assert_eq!(report.outcome, Outcome::Converged, "{gravity} m/s², step {k}");
+                assert_eq!(report.substeps, 1, "{gravity} m/s², step {k}");
+            }
+        }
+        let fastest = cloth.velocities().iter().map(V3::norm).fold(0.0, f64::max);
+        assert!(fastest < 1e-3, "{fastest} m/s");
+    }
+}

@@ -153,7 +153,8 @@ mod tests {
     fn only_what_turns_about_every_axis_precesses() {
         let inertia = V3::new(1.0, 2.0, 4.0);
         let top = Mobility::body(1.0, rows(&M3::from_diagonal(&inertia.map(f64::recip))));
-        let euler = V3::new((2.0 - 4.0) * 3.0 * 5.0 / 1.0, (4.0 - 1.0) * 5.0 * 2.0 / 2.0, (1.0 - 2.0) * 2.0 * 3.0 / 4.0);
+        let euler =
+            V3::new((2.0 - 4.0) * 3.0 * 5.0 / 1.0, (4.0 - 1.0) * 5.0 * 2.0 / 2.0, (1.0 - 2.0) * 2.0 * 3.0 / 4.0);
         assert!((top.precession(V3::new(2.0, 3.0, 5.0)) - euler).norm() < 1e-12 * euler.norm());
         let axis = V3::new(1.0, 2.0, -0.5).normalize();
         for error in [0.0, 1e-10, -1e-10] {
