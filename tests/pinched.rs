@@ -104,18 +104,19 @@ fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
     }
 }
 
-/// A weight on cloth on a floor in another world, as the cloth is pulled away: its velocities along the pull at two times `[m/s]`, and
-/// its height at the end above where it belongs `[m]`.
+/// A weight on cloth on a floor in another world, shifted along the pull `[m]`, as the cloth is pulled away: its velocities along
+/// the pull at two times `[m/s]`, and its height at the end above where it belongs `[m]`.
 fn on_pulled(
     cloth: Box<dyn Simulator>,
     weight: Body,
+    shift: f64,
     height: f64,
     friction: f64,
     hz: f64,
     times: [f64; 2],
 ) -> [f64; 3] {
     let mut rigid = RigidBodies::new("rigid");
-    let at = [0.01, 2.0 * ROOM + 0.5 * height, 0.02];
+    let at = [0.01 + shift, 2.0 * ROOM + 0.5 * height, 0.02];
     let weight = rigid.add("weight", weight.at(at)).unwrap();
     let mut other = RigidBodies::new("other");
     other.add("floor", Body::fixed(Shape::cuboid([4.0, 0.2, 4.0])).at([0.0, -0.1, 0.0])).unwrap();
@@ -142,7 +143,8 @@ fn puck(mass: f64) -> (Body, f64) {
 
 /// Cloth that is pulled with less than μ g takes along what lies on it. Bodies answer to a window in the next one, so they are behind by
 /// the acceleration times one to two windows; stick-slip of the cloth itself, whose stretch under the friction of the floor is 1 to
-/// 3 %, is as much again: 6 % of the speed that the cloth has come to.
+/// 3 %, is as much again: 6 % of the speed that the cloth has come to, in the mean of starts a millimetre apart. Stick-slip is chaotic:
+/// starts 1e-9 m apart differ by up to 4 %.
 #[test]
 fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
     for (kind, (body, height), friction, acceleration, hz) in [
@@ -153,13 +155,15 @@ fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
         ("avi", puck(0.1), 0.5, 1.0, 120.0),
     ] {
         let times = [0.25, 0.5];
-        let [_, v, up] = on_pulled(pulled(kind, acceleration), body, height, friction, hz, times);
-        let along = v / (acceleration * times[1]);
-        assert!(
-            (along - 1.0).abs() < 0.06,
-            "{kind}, {friction}, {acceleration} m/s², {hz} Hz: at {along} of the speed"
-        );
-        assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+        let along = [0.0, 1e-3, -1e-3].map(|shift| {
+            let body = body.clone();
+            let [_, v, up] = on_pulled(pulled(kind, acceleration), body, shift, height, friction, hz, times);
+            assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+            v / (acceleration * times[1])
+        });
+        let mean = along.iter().sum::<f64>() / 3.0;
+        let what = format!("{kind}, {friction}, {acceleration} m/s², {hz} Hz: at {along:?} of the speed");
+        assert!((mean - 1.0).abs() < 0.06 && along.iter().all(|along| (along - 1.0).abs() < 0.1), "{what}");
     }
 }
 
@@ -174,7 +178,7 @@ fn cloth_that_is_pulled_fast_slides_away_underneath() {
         ("avi", puck(0.2), 0.3, 15.0, 240.0),
     ] {
         let times = [0.04, 0.1];
-        let [first, last, up] = on_pulled(pulled(kind, acceleration), body, height, friction, hz, times);
+        let [first, last, up] = on_pulled(pulled(kind, acceleration), body, 0.0, height, friction, hz, times);
         let given = (last - first) / (times[1] - times[0]) / (friction * G);
         assert!((given - 1.0).abs() < 0.05, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {given} of μ g");
         assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
