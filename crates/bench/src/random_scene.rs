@@ -23,6 +23,12 @@ const HOLDS: [&str; 8] =
 /// Largest gain that counts as none, relative to the energy that moves [-].
 pub const MOST: f64 = 0.01;
 
+/// Windows for which a report counts: a reaction acts a window later, and a gain has to last for two.
+const RECENT: u32 = 3;
+
+/// Notes of cloth that may pass through something.
+const CROSSING: [&str; 3] = ["crosses", "pinched", "may pass through"];
+
 /// Numbers from a seed: splitmix64 (S. Vigna).
 struct Random(u64);
 
@@ -66,8 +72,8 @@ pub struct Outcome {
     /// moves; infinite if a step failed [-]. Interleaving puts a reaction on the body one window after the cloth
     /// got its energy.
     pub gain: f64,
-    /// Whether the cloth had reported by then that it cannot do what is asked of it, or the coupling that its loads have
-    /// not converged.
+    /// Whether in that window, or in one of [`RECENT`] before it, the cloth reported that it cannot do what is asked of it, or the
+    /// coupling that its loads have not converged.
     pub is_reported: bool,
     /// Frames at whose end cloth and bodies cross, without a report of it in that window or the next.
     pub silent_crossings: u32,
@@ -151,9 +157,9 @@ impl Scenario {
         let start = self.energy();
         let mut outcome =
             Outcome { gain: 0.0, is_reported: false, silent_crossings: 0, longest: 0.0, about: self.about.clone() };
-        let (mut is_reported, mut crossed, mut last_gain) = (false, false, 0.0_f64);
-        let mut known = (vec![], vec![]);
-        for _ in 0..(seconds * self.rate) as u32 {
+        let (mut reported, mut crossed, mut last_gain) = (None, false, 0.0_f64);
+        let mut known = [0; 2];
+        for window in 0..(seconds * self.rate) as u32 {
             let begun = Instant::now();
             if let Err(error) = self.run.advance() {
                 outcome.about += &format!(" {error}");
@@ -162,16 +168,19 @@ impl Scenario {
             }
             outcome.longest = outcome.longest.max(begun.elapsed().as_secs_f64());
             let report = self.run.report();
-            is_reported |= !report.stopped.is_empty() || report.unconverged > 0;
-            let said = (report.notes, report.stopped);
-            let says = said != known;
-            known = said;
+            let stopped: u64 = report.stopped.iter().map(|stopped| stopped.windows).sum();
+            let crossing = |note: &str| CROSSING.iter().any(|text| note.contains(text));
+            let crossings = report.notes.iter().filter(|(note, _)| crossing(note)).map(|(_, count)| count).sum();
+            let now = [stopped + report.unconverged, crossings];
+            let [stops, says] = [0, 1].map(|k| now[k] > known[k]);
+            known = now;
+            reported = if stops { Some(window) } else { reported };
             let now = (self.energy() - start) / self.moving;
             let gain = if now.is_finite() { now.min(last_gain) } else { now };
             last_gain = now;
             if !gain.is_finite() || gain > outcome.gain {
                 outcome.gain = if gain.is_finite() { gain } else { f64::INFINITY };
-                outcome.is_reported = is_reported;
+                outcome.is_reported = reported.is_some_and(|reported| window - reported <= RECENT);
             }
             // A step reports what crosses at its end, or the next one what crosses at its start.
             outcome.silent_crossings += u32::from(crossed && !says);
