@@ -46,9 +46,8 @@ pub(crate) struct Passivity {
     pub work: f64,
     /// Work of the last window's reactions in that window `[J]`.
     pub taken: f64,
-    /// Energy that the follower gave since then where it drove the carrier, less what the carrier got by that `[J]`: an energy
-    /// tank. Impulses that were withheld leave it full.
-    pub tank: f64,
+    /// Energy that the follower has given since then, less what the carrier has got: where either was driven, and in all `[J]`.
+    pub given: [f64; 2],
     /// Largest kinetic energy that the carrier had since then, and that it would have gained in one window from
     /// rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
@@ -63,8 +62,17 @@ impl Passivity {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
         let added = if counts { late - self.taken } else { 0.0 };
-        let tank = self.tank + taken.max(0.0) - late.max(0.0);
-        Self { work: self.work + added, taken, tank, energies, ..self }
+        let given = self.given_after(late, taken);
+        Self { work: self.work + added, taken, given, energies, ..self }
+    }
+
+    fn given_after(&self, late: f64, taken: f64) -> [f64; 2] {
+        [self.given[0] + taken.max(0.0) - late.max(0.0), self.given[1] + taken - late]
+    }
+
+    /// Energy that reactions may still drive the carrier with: an energy tank, which impulses that were withheld leave full `[J]`.
+    pub fn tank(&self) -> f64 {
+        self.given[0].min(self.given[1])
     }
 
     /// Energy that an addition is compared with `[J]`.
@@ -244,14 +252,14 @@ impl Engine {
         slots[s].change_in(&self.pass.ends[*leader][slots[s].watched], impulse)
     }
 
-    /// Energy that the follower of a slot gave in the last pass with the load impulse `applied`, where it drove the carrier, with
-    /// what is in the tank, and without what else it drives the carrier with `[J]`.
+    /// What the tank of a slot had to drive the carrier with in the last pass, in which the load impulse was `applied` `[J]`.
     pub(crate) fn given(&self, [i, s]: SlotIndex, applied: Wrench, dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
         let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
-        let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work(impulse).max(0.0));
-        interface.passivity[s].tank + taken - other
+        let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work(impulse));
+        let [driven, all] = interface.passivity[s].given_after(other, taken);
+        driven.min(all)
     }
 
     /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
@@ -291,6 +299,21 @@ fn passive_fraction(along: f64, own: f64, given: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What a follower gave by driving a carrier that did not get it stays in the tank, until it does. What it took from one that was
+    /// stopped by less has to be given first.
+    #[test]
+    fn a_tank_holds_what_was_withheld() {
+        let after = |windows: &[[f64; 2]]| {
+            let add = |state: Passivity, [late, taken]: &[f64; 2]| state.after([1.0; 2], *late, *taken);
+            windows.iter().fold(Passivity::default(), add).tank()
+        };
+        assert_eq!(after(&[[0.0, 2.0], [0.0, 3.0]]), 5.0);
+        assert_eq!(after(&[[0.0, 2.0], [2.0, 0.0]]), 0.0);
+        assert_eq!(after(&[[-1.0, -4.0], [0.0, 5.0]]), 2.0);
+        assert_eq!(after(&[[-4.0, -1.0], [0.0, 2.0]]), 2.0);
+        assert!(after(&[[3.0, 1.0]]) < 0.0);
+    }
 
     /// An impulse stops its carrier at most, or drives it with as much energy as there is; a carrier that nothing yields is pushed
     /// against its motion in full.

@@ -96,7 +96,7 @@ impl Solved {
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
             let velocities = engine.end_velocities([i, s]);
-            let tank = engine.state.interfaces[i].passivity[s].tank;
+            let tank = engine.state.interfaces[i].passivity[s].tank();
             let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];

@@ -26,8 +26,8 @@ pub const MOST: f64 = 0.01;
 /// Windows for which a report counts: a reaction acts a window later, and a gain has to last for two.
 const RECENT: u32 = 3;
 
-/// Notes of cloth that may pass through something.
-const CROSSING: [&str; 3] = ["crosses", "pinched", "may pass through"];
+/// Notes of cloth that passes through something, or may.
+const CROSSING: [&str; 4] = ["crosses", "inside an obstacle", "pinched", "may pass through"];
 
 /// Numbers from a seed: splitmix64 (S. Vigna).
 struct Random(u64);
