@@ -176,8 +176,11 @@ impl Engine {
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
             // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
             let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
-            interface.slots.iter_mut().zip(mobilities).for_each(|(slot, mobility)| slot.mobility = mobility);
+            for (slot, (mobility, is_linked)) in interface.slots.iter_mut().zip(mobilities) {
+                (slot.mobility, slot.is_linked) = (mobility, is_linked);
+            }
         }
+        crate::plan::find_others(&mut interfaces);
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();

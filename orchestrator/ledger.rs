@@ -4,7 +4,7 @@ use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::Slot;
+use crate::{passivity::work, plan::Slot};
 
 /// Impulses between one follower and one leader since time 0, summed over the leader's handles.
 ///
@@ -21,6 +21,9 @@ pub struct InterfaceLedger {
     pub got: Wrench,
     /// Reported and not yet used; acts in the next window, but for what would add energy to a body there [N s, N m s].
     pub pending: Wrench,
+    /// Energy that the follower has got, and that pending impulses have yet to take off the leader's handles: the sum of
+    /// -J·(v + M J/2) over those that stop more than they drive, with the handle's velocity v and mobility M `[J]`.
+    pub in_transit: f64,
     /// Angular momentum about the world's origin that came or went because an impulse acted later
     /// than it arose, v × J dt `[N m s]`. Halves with the window.
     pub lag: [f64; 3],
@@ -40,6 +43,7 @@ impl InterfaceLedger {
             used: zero,
             got: zero,
             pending: zero,
+            in_transit: 0.0,
             lag: [0.0; 3],
             work: 0.0,
             moments: [Vector3::zeros(); 2],
@@ -57,7 +61,7 @@ impl InterfaceLedger {
         pending: &mut [Wrench],
     ) {
         let mut pending_moment = Vector3::zeros();
-        self.pending = Wrench::ZERO;
+        (self.pending, self.in_transit) = (Wrench::ZERO, 0.0);
         for (i, slot) in slots.iter().enumerate() {
             let (a, b) = (&begin[slot.watched], &end[slot.watched]);
             let mean = |x: [f64; 3], y: [f64; 3]| 0.5 * (Vector3::from(x) + Vector3::from(y));
@@ -72,7 +76,10 @@ impl InterfaceLedger {
             self.moments[0] += moment(used[i]);
             self.moments[1] += moment(got[i]);
             pending_moment += moment(pending[i]);
-            self.work += Vector3::from(residual.linear).dot(&v) + Vector3::from(residual.angular).dot(&w);
+            self.work += work(residual, [v, w]);
+            let change = slot.change_in(b, pending[i]);
+            let mean_then = [Vector3::from(b.velocity) + 0.5 * change[0], Vector3::from(b.spin) + 0.5 * change[1]];
+            self.in_transit += (-work(pending[i], mean_then)).max(0.0);
         }
         self.lag = (self.moments[1] - self.moments[0] - pending_moment).into();
     }

@@ -14,7 +14,8 @@ const ROUNDING: f64 = 1e-13;
 /// Impulses that are tried, each scaled by what the last one did.
 const TRIALS: usize = 4;
 
-/// Mobilities of `handles` in world axes, as a step of `dt` `[s]` shows them; the simulator is as before.
+/// Mobilities of `handles` in world axes, as a step of `dt` `[s]` shows them, and whether they were measured; the simulator is as
+/// before.
 ///
 /// Frames are measured one by one. Points are measured all at once, with equal impulses on all of them: of points that hang
 /// together it is how they answer together, which is how a body that is stopped by many of them finds them.
@@ -25,7 +26,7 @@ pub(crate) fn mobilities(
     simulator: &mut dyn Simulator,
     handles: &[HandleId],
     dt: f64,
-) -> Result<Vec<Mobility>, SimulatorError> {
+) -> Result<Vec<(Mobility, bool)>, SimulatorError> {
     let stated: Vec<Option<Mobility>> = handles.iter().map(|&handle| simulator.mobility(handle)).collect();
     let unknown = |kind: Kind| -> Vec<HandleId> {
         let of_kind = |handle: &HandleId| simulator.handles().kind(*handle) == Ok(kind);
@@ -46,7 +47,7 @@ pub(crate) fn mobilities(
     }
     let of = |(handle, stated): (&HandleId, Option<Mobility>)| {
         let found = || measured.iter().find(|(of, _)| of == handle).map(|(_, mobility)| *mobility);
-        stated.or_else(found).unwrap_or(Mobility::ZERO)
+        (stated.or_else(found).unwrap_or(Mobility::ZERO), stated.is_none())
     };
     Ok(handles.iter().zip(stated).map(of).collect())
 }
@@ -114,7 +115,7 @@ mod tests {
             let mut simulator = MassOnSpring::new("mass", SpringParameters { mass, ..Default::default() }).unwrap();
             simulator = simulator.started_at([0.1, 0.0, 0.0], [3.0, 0.0, 0.0]).unwrap();
             let (handle, before) = (simulator.mass(), simulator.snapshot(None));
-            let found = mobilities(&mut simulator, &[handle], 0.01).unwrap()[0];
+            let found = mobilities(&mut simulator, &[handle], 0.01).unwrap()[0].0;
             for (i, row) in found.linear.iter().enumerate() {
                 for (k, value) in row.iter().enumerate() {
                     let expected = if i == k { 1.0 / mass } else { 0.0 };
@@ -131,12 +132,12 @@ mod tests {
         let positions: Vec<[f64; 3]> = (0..5).map(|k| [0.1 * f64::from(k), 0.0, 0.0]).collect();
         let mut chain = Chain::new("chain", &positions, ChainParameters::default()).unwrap();
         let handles: Vec<HandleId> = chain.handles().iter().collect();
-        for mobility in mobilities(&mut chain, &handles, 0.01).unwrap() {
+        for (mobility, _) in mobilities(&mut chain, &handles, 0.01).unwrap() {
             assert!((mobility.linear[1][1] * ChainParameters::default().mass - 1.0).abs() < 1e-9, "{mobility:?}");
         }
         let mut single = Chain::new("single", &positions[..1], ChainParameters::default()).unwrap();
         let handle = single.point(0);
         let stated = single.mobility(handle).unwrap();
-        assert_eq!(mobilities(&mut single, &[handle], 0.01).unwrap(), [stated]);
+        assert_eq!(mobilities(&mut single, &[handle], 0.01).unwrap(), [(stated, false)]);
     }
 }

@@ -1,5 +1,7 @@
 //! Who leads whom, through which handles: the scene as the windows see it.
 
+use std::collections::BTreeMap;
+
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Mobility, Motion, Wrench};
 use serde::Serialize;
@@ -59,6 +61,12 @@ pub(crate) struct Slot {
     /// Effective inverse mass, in the handle's own axes. Measured, so no part of what makes two scenes the same.
     #[serde(skip)]
     pub mobility: Mobility,
+    /// Whether others may move with it: its mobility is measured, not stated as that of a free body.
+    #[serde(skip)]
+    pub is_linked: bool,
+    /// Slots of other interfaces with the same handle.
+    #[serde(skip)]
+    pub others: Vec<[usize; 2]>,
     /// Whether a follower collides with what the handle carries.
     #[serde(skip)]
     pub collides: bool,
@@ -152,5 +160,21 @@ fn refill(states: &mut std::sync::Arc<[HandleState]>, from: impl Iterator<Item =
     match std::sync::Arc::get_mut(states) {
         Some(places) if !places.is_empty() => places.iter_mut().zip(from).for_each(|(place, state)| *place = state),
         _ => *states = from.collect(),
+    }
+}
+
+/// Notes which slots of other interfaces have the same handle.
+pub(crate) fn find_others(interfaces: &mut [Interface]) {
+    let mut by_handle = BTreeMap::<_, Vec<[usize; 2]>>::new();
+    for (i, interface) in interfaces.iter().enumerate() {
+        for (s, slot) in interface.slots.iter().enumerate() {
+            by_handle.entry((interface.leader, slot.watched)).or_default().push([i, s]);
+        }
+    }
+    for (i, interface) in interfaces.iter_mut().enumerate() {
+        for (s, slot) in interface.slots.iter_mut().enumerate() {
+            let all = by_handle[&(interface.leader, slot.watched)].iter();
+            slot.others = all.filter(|&&other| other != [i, s]).copied().collect();
+        }
     }
 }

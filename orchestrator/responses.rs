@@ -74,6 +74,7 @@ impl GuidePlan {
             let response = Response {
                 mobility,
                 body: body(slot),
+                is_linked: slots[slot].is_linked,
                 acceleration: linear,
                 angular_acceleration: angular,
                 next_step,

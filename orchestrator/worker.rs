@@ -43,7 +43,7 @@ pub(crate) enum Reply {
     Stepped(Box<Stepped>),
     Done(Result<(), SimulatorError>),
     /// In world axes, one a handle.
-    Mobilities(Result<Vec<Mobility>, SimulatorError>),
+    Mobilities(Result<Vec<(Mobility, bool)>, SimulatorError>),
 }
 
 /// What came of a step.
@@ -264,7 +264,11 @@ impl Seat {
     }
 
     /// Mobilities of handles in world axes, as a step of `dt` `[s]` shows them.
-    pub(crate) fn mobilities(&mut self, handles: Vec<HandleId>, dt: f64) -> Result<Vec<Mobility>, SimulatorError> {
+    pub(crate) fn mobilities(
+        &mut self,
+        handles: Vec<HandleId>,
+        dt: f64,
+    ) -> Result<Vec<(Mobility, bool)>, SimulatorError> {
         self.post(Request::Mobilities { handles, dt });
         match self.wait() {
             Reply::Mobilities(found) => found,

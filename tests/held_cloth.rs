@@ -336,7 +336,7 @@ fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
                 let closure = sum(|of| of.angular_momentum) + 2.0 * mass * a * V3::z();
                 assert!(closure.norm() < 0.01 * 2.0 * mass * 0.13, "{what}: {closure:?} N m s");
                 let spin = run.state(tray).unwrap().spin[2];
-                assert_eq!(a > 0.0, spin < -1.0, "{what}: {spin} rad/s");
+                assert!(if a > 0.0 { spin < -1.0 } else { spin.abs() < 1e-6 }, "{what}: {spin} rad/s");
                 let [tray, ball] = [tray, ball].map(|body| V3::from(run.state(body).unwrap().velocity));
                 if a == 0.0 {
                     assert!((ball - tray).norm() < 1e-3 * 2.0, "{what}: {ball:?} and {tray:?}");

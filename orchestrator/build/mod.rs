@@ -149,6 +149,8 @@ impl Builder {
                 watched,
                 extent: extent(leader, handle),
                 mobility: Mobility::ZERO,
+                is_linked: false,
+                others: vec![],
                 collides: false,
             });
             slots.len() - 1

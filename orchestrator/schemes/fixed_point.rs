@@ -90,12 +90,13 @@ impl Solved {
         let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
-        for ([i, s], shown) in self.slots.into_iter().zip(self.mobility_shown) {
+        for (&[i, s], shown) in self.slots.iter().zip(self.mobility_shown) {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
-            let velocities = engine.end_velocities([i, s]);
+            let velocities = engine.next_velocities([i, s]);
+            let shown = shown * sharing(engine, &self.slots, [i, s]);
             let tank = engine.state.interfaces[i].passivity[s].tank();
             let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
             let reaction = engine.pass.reaction([i, s]);
@@ -164,10 +165,11 @@ impl<'a> FixedPoint<'a> {
                     // The loads carried over fail: without them, or not at all.
                     None if x.iter().all(|&x| x == 0.0) => return Err(failure),
                     None => x.fill(0.0),
-                    Some(_) if giving_up => return Err(failure),
+                    Some(best) if giving_up && x == best.x => return Err(failure),
+                    Some(best) if giving_up => x.clone_from(&best.x),
                     Some(best) if halvings == HALVINGS || passes >= self.parameters.passes => {
                         giving_up = true;
-                        x.clone_from(&best.x);
+                        x = self.bounded(engine, best, &forces, dt);
                     }
                     Some(best) => {
                         halvings += 1;
@@ -267,6 +269,7 @@ impl<'a> FixedPoint<'a> {
             let change = engine.change(slot, *applied);
             let without = [0, 1].map(|k| end[k] - shown * change[k]);
             let load = loads[slot[0]][slot[1]].scaled(dt);
+            let shown = shown * sharing(engine, &self.slots, slot);
             engine.passive_part(slot, load, &without, shown, given).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
@@ -345,6 +348,13 @@ impl<'a> FixedPoint<'a> {
             wrenches[i][s] = Wrench { linear: [row[0], row[1], row[2]], angular };
         }
     }
+}
+
+/// Number of slots, of all these, with the handle of one of them: each may move it as if its mobility were so many times what it
+/// is (mass splitting), so that all together add no more energy than each may [-].
+fn sharing(engine: &Engine, slots: &[SlotIndex], [i, s]: SlotIndex) -> f64 {
+    let others = engine.interfaces[i].slots[s].others.iter();
+    (1 + others.filter(|&other| slots.contains(other)).count()) as f64
 }
 
 /// The combination x̄ of trials, and its residual r̄, that is smallest.

@@ -1,5 +1,7 @@
 //! Impulses on carriers that come to where the cloth cannot give way ([`Contacts::stops`]).
 
+use std::collections::BTreeMap;
+
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use partita_contact::{Ahead, Carrier, Carriers, Contacts, Mobility, State};
 use partita_simulator::{Guide, HandleState, Inputs, Motion, Reaction, Response, Wrench};
@@ -43,6 +45,7 @@ impl Obstacles {
         let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
         cloth.contact.forget_loads();
         let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return };
+        let pending = Pending::of(cloth.inputs, reactions, first.next_step);
         let carriers: Vec<Carriers> = (0..contacts.obstacles().len() as u32)
             .map(|obstacle| {
                 let guide = self.guide(obstacle);
@@ -50,14 +53,7 @@ impl Obstacles {
                     Some(Some(motion)) => {
                         let guide_of = &cloth.guides[guide];
                         let mut carriers = carriers_of(guide_of, motion, response(guide), self.frame(obstacle));
-                        let is_pending = |reaction: &&Reaction| {
-                            let of_carrier = |all: &[Response]| !all[reaction.carrier as usize].is_iterated;
-                            reaction.guide as usize == guide && response(guide).is_some_and(of_carrier)
-                        };
-                        reactions
-                            .iter()
-                            .filter(is_pending)
-                            .for_each(|reaction| add_pending(&mut carriers, reaction, motion, first.next_step));
+                        pending.add_to(&mut carriers, guide as u32);
                         carriers
                     }
                     _ => Carriers::Absent,
@@ -65,12 +61,17 @@ impl Obstacles {
             })
             .collect();
         let support = |held: &Held| {
-            let Response { mobility, body, .. } = response(held.guide? as usize)?.first()?;
-            let mobility = matrices(mobility);
-            (mobility != Mobility::default()).then_some(partita_contact::Support {
+            let guide = held.guide?;
+            let response = response(guide as usize)?.first()?;
+            let mobility = matrices(&response.mobility);
+            let at = &cloth.positions[held.vertex];
+            let [pending, _] = pending.gained(One::of(guide, response.body), at, &mobility);
+            (mobility != Mobility::default()).then(|| partita_contact::Support {
                 vertex: held.vertex as u32,
                 mobility,
-                body: *body,
+                body: response.body,
+                is_linked: response.is_linked || response.body.is_none(),
+                acceleration: V3::from(response.acceleration) + pending,
             })
         };
         let mut supports: Vec<_> = cloth.held.iter().filter_map(support).collect();
@@ -124,6 +125,7 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
             spin,
             mobility: matrices(&response.mobility.at(arm)),
             body: response.body,
+            is_linked: response.is_linked,
             acceleration: V3::from(response.acceleration) + turning.cross(&arm),
             angular_acceleration,
             pending: [V3::zeros(); 2],
@@ -138,20 +140,71 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
     }
 }
 
-/// Adds an impulse that the cloth puts on a carrier over the next step, of `dt` `[s]`.
-fn add_pending(carriers: &mut Carriers, reaction: &Reaction, motion: &Motion, dt: f64) {
-    let [linear, angular] = [reaction.impulse.linear, reaction.impulse.angular].map(V3::from);
-    match carriers {
-        Carriers::Absent => {}
-        Carriers::Frame(frame) => {
-            let arm = V3::from(motion.end[0].position) - frame.pose.translation.vector;
-            let [velocity, spin] = frame.mobility.change(&linear, &(angular + arm.cross(&linear)));
-            frame.pending[0] += velocity / dt;
-            frame.pending[1] += spin / dt;
+/// Impulses that the cloth puts on carriers, which act over their next step.
+struct Pending<'a> {
+    reactions: &'a [Reaction],
+    /// Whether such a reaction does, by its guide and carrier.
+    acts: Box<dyn Fn(&Reaction) -> bool + 'a>,
+    /// Sums of impulses and of their moments about the world's origin on what moves as one: a body, or the carrier of a guide.
+    sums: BTreeMap<One, [V3; 2]>,
+    /// Length of that step `[s]`.
+    dt: f64,
+}
+
+/// A rigid body, or what a guide's first handle carries, by its number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum One {
+    Body(u32),
+    Guide(u32),
+}
+
+impl One {
+    fn of(guide: u32, body: Option<u32>) -> Self {
+        body.map_or(Self::Guide(guide), Self::Body)
+    }
+}
+
+impl<'a> Pending<'a> {
+    /// Of reactions on carriers whose loads are not iterated.
+    fn of(inputs: &'a Inputs, reactions: &'a [Reaction], dt: f64) -> Self {
+        let response = |reaction: &Reaction| -> Option<&'a Response> {
+            inputs.responses.get(reaction.guide as usize)?.as_deref()?.get(reaction.carrier as usize)
+        };
+        let acts = move |reaction: &Reaction| response(reaction).is_some_and(|response| !response.is_iterated);
+        let mut sums = BTreeMap::<One, [V3; 2]>::new();
+        for reaction in reactions.iter().filter(|reaction| reaction.carrier == 0 && acts(reaction)) {
+            let Some(Some(motion)) = inputs.motions.get(reaction.guide as usize) else { continue };
+            let [linear, angular] = [reaction.impulse.linear, reaction.impulse.angular].map(V3::from);
+            let one = One::of(reaction.guide, response(reaction).and_then(|response| response.body));
+            let [impulse, moment] = sums.entry(one).or_default();
+            *impulse += linear;
+            *moment += angular + V3::from(motion.end[0].position).cross(&linear);
         }
-        Carriers::Points(points) => {
-            let point = &mut points[reaction.carrier as usize];
-            point.pending[0] += point.mobility.linear * linear / dt;
+        Self { reactions, acts: Box::new(acts), sums, dt }
+    }
+
+    /// Accelerations by them of a place on a body, linear and angular `[m/s²]`, `[rad/s²]`.
+    fn gained(&self, one: One, at: &V3, mobility: &Mobility) -> [V3; 2] {
+        let Some([impulse, moment]) = self.sums.get(&one) else { return [V3::zeros(); 2] };
+        mobility.change(impulse, &(moment - at.cross(impulse))).map(|change| change / self.dt)
+    }
+
+    /// Adds them to the carriers of a guide.
+    fn add_to(&self, carriers: &mut Carriers, guide: u32) {
+        match carriers {
+            Carriers::Absent => {}
+            Carriers::Frame(frame) => {
+                let at = frame.pose.translation.vector;
+                frame.pending = self.gained(One::of(guide, frame.body), &at, &frame.mobility);
+            }
+            Carriers::Points(points) => {
+                for reaction in
+                    self.reactions.iter().filter(|reaction| reaction.guide == guide && (self.acts)(reaction))
+                {
+                    let point = &mut points[reaction.carrier as usize];
+                    point.pending[0] += point.mobility.linear * V3::from(reaction.impulse.linear) / self.dt;
+                }
+            }
         }
     }
 }

@@ -364,7 +364,8 @@ impl Contacts {
                 continue;
             }
             motion.velocity += c * ahead.velocities[v as usize];
-            if let Some(body) = bodies.of_support(v, ahead) {
+            if let Some((body, acceleration)) = bodies.of_support(v, ahead) {
+                motion.acceleration += c * acceleration;
                 bodies.add(&mut supports, body, c, &ahead.positions[v as usize]);
             }
         }

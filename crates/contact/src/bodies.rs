@@ -20,8 +20,8 @@ struct Body {
     origin: V3,
     /// At the origin.
     mobility: Mobility,
-    /// Whether it is a support of which it is unknown with which others it moves.
-    is_alone: bool,
+    /// Whether others may move with it in ways that are unknown.
+    is_linked: bool,
 }
 
 /// All that impulses may move.
@@ -31,9 +31,9 @@ pub(crate) struct Bodies {
     of_obstacles: Vec<u32>,
     /// Body of each support, in their order.
     of_supports: Vec<u32>,
-    /// Number of contacts with supports of unknown bodies [-]. Such a contact sees their mobility multiplied by this (mass
-    /// splitting), which gives impulses that are too small, not too large.
-    pub sharing: f64,
+    /// Number of linked bodies in contacts [-]. A contact sees their mobility multiplied by this (mass splitting), which gives
+    /// impulses that are too small, not too large.
+    sharing: f64,
 }
 
 /// Part of a body in the relative velocity at a contact.
@@ -65,7 +65,7 @@ impl Bodies {
         let carried = |carrier: &Carrier| Body {
             origin: carrier.pose.translation.vector,
             mobility: carrier.mobility,
-            is_alone: false,
+            is_linked: carrier.is_linked,
         };
         let of_obstacles = (ahead.carriers.iter())
             .map(|carriers| match carriers {
@@ -79,7 +79,7 @@ impl Bodies {
         let of_supports = (ahead.supports.iter())
             .map(|support| {
                 let origin = ahead.positions[support.vertex as usize];
-                add(support.body, Body { origin, mobility: support.mobility, is_alone: support.body.is_none() })
+                add(support.body, Body { origin, mobility: support.mobility, is_linked: support.is_linked })
             })
             .collect();
         Self { all, of_obstacles, of_supports, sharing: 1.0 }
@@ -90,10 +90,10 @@ impl Bodies {
         self.of_obstacles[obstacle as usize] + point
     }
 
-    /// The body that supports a vertex.
-    pub fn of_support(&self, vertex: u32, ahead: &Ahead<'_>) -> Option<u32> {
+    /// The body that supports a vertex, and the acceleration of that by all else `[m/s²]`.
+    pub fn of_support(&self, vertex: u32, ahead: &Ahead<'_>) -> Option<(u32, V3)> {
         let found = ahead.supports.binary_search_by_key(&vertex, |support| support.vertex);
-        found.ok().map(|k| self.of_supports[k])
+        found.ok().map(|k| (self.of_supports[k], ahead.supports[k].acceleration))
     }
 
     /// Adds a place with a weight to the parts of a contact. What cannot move has none.
@@ -120,25 +120,31 @@ impl Bodies {
     pub fn group(&self, contacts: &mut [Anchored]) {
         // Each body leads to one of a smaller number in its group.
         let mut leads: Vec<u32> = (0..self.all.len() as u32).collect();
-        let first = |leads: &[u32], mut body: u32| {
+        let first = |leads: &mut [u32], mut body: u32| {
             while leads[body as usize] != body {
+                leads[body as usize] = leads[leads[body as usize] as usize];
                 body = leads[body as usize];
             }
             body
         };
         for contact in contacts.iter() {
             for two in contact.parts.windows(2) {
-                let [a, b] = [0, 1].map(|k| first(&leads, two[k].body));
+                let [a, b] = [0, 1].map(|k| first(&mut leads, two[k].body));
                 leads[a.max(b) as usize] = a.min(b);
             }
         }
-        contacts.iter_mut().for_each(|contact| contact.group = first(&leads, contact.parts[0].body));
+        contacts.iter_mut().for_each(|contact| contact.group = first(&mut leads, contact.parts[0].body));
         contacts.sort_by_key(|contact| contact.group);
     }
 
-    /// Whether a part is of a support of an unknown body.
-    pub fn is_alone(&self, part: &Part) -> bool {
-        self.all[part.body as usize].is_alone
+    /// Counts the linked bodies in contacts.
+    pub fn share(&mut self, contacts: &[Anchored]) {
+        let parts = contacts.iter().flat_map(|contact| &contact.parts);
+        let mut linked: Vec<u32> =
+            parts.map(|part| part.body).filter(|&body| self.all[body as usize].is_linked).collect();
+        linked.sort_unstable();
+        linked.dedup();
+        self.sharing = linked.len().max(1) as f64;
     }
 
     /// Change of the relative velocity by an impulse of the contact `[1/kg]`.
@@ -169,7 +175,7 @@ impl Bodies {
     }
 
     fn factor(&self, part: &Part) -> f64 {
-        if self.is_alone(part) { self.sharing } else { 1.0 }
+        if self.all[part.body as usize].is_linked { self.sharing } else { 1.0 }
     }
 
     /// Carriers with the velocities that they then have.
@@ -211,6 +217,12 @@ impl Bodies {
 }
 
 impl Changes {
+    /// Forgets the changes of the bodies in contacts.
+    pub fn clear(&mut self, contacts: &[Anchored]) {
+        let parts = contacts.iter().flat_map(|contact| &contact.parts);
+        parts.for_each(|part| self.0[part.body as usize] = [V3::zeros(); 2]);
+    }
+
     /// Change of the relative velocity at a contact `[m/s]`.
     pub fn relative(&self, parts: &[Part]) -> V3 {
         let of = |part: &Part| {

@@ -50,6 +50,8 @@ pub struct Carrier {
     pub mobility: Mobility,
     /// Number of the rigid body, if others may be of the same one.
     pub body: Option<u32>,
+    /// Whether other bodies may move with it in ways that are unknown.
+    pub is_linked: bool,
     /// By all but this cloth, as expected for the next step `[m/s²]`.
     pub acceleration: V3,
     /// Likewise, without the precession of a body that spins freely `[rad/s²]`.
@@ -82,8 +84,12 @@ pub struct Support {
     pub vertex: u32,
     /// At the vertex.
     pub mobility: Mobility,
-    /// Number of the rigid body; none if it may move with others in ways that are unknown.
+    /// Number of the rigid body, if others may be of the same one.
     pub body: Option<u32>,
+    /// Whether other bodies may move with it in ways that are unknown.
+    pub is_linked: bool,
+    /// Of the vertex, by all that acts on the support `[m/s²]`.
+    pub acceleration: V3,
 }
 
 /// Carriers of an obstacle.

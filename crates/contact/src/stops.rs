@@ -102,7 +102,9 @@ impl Contacts {
             (changes, are_settled) = solve(&mut contacts, &mut bodies);
         }
         let groups = contacts.chunk_by_mut(|a, b| a.group == b.group);
-        groups.zip(are_settled).for_each(|(group, is_settled)| keep_passive(group, is_settled, &bodies));
+        let passive =
+            |(group, is_settled): (&mut [Anchored], bool)| keep_passive(group, is_settled, &bodies, &mut changes);
+        groups.zip(are_settled).for_each(passive);
         let (stops, loads) = self.told(&contacts, ahead);
         state.pressed = self.pressed(loads, ahead);
         Ok(stops)
@@ -118,10 +120,7 @@ impl Contacts {
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
-            let place = match &ahead.carriers[contact.obstacle as usize] {
-                Carriers::Frame(frame) => frame.pose.translation.vector + contact.arm,
-                _ => contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum(),
-            };
+            let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
             let bears = |k: &usize| {
                 let v = contact.pair.vertices[*k] as usize;
                 v < cloth && (ahead.inverse_masses[v] == 0.0 || contact.backed[*k].is_some())
@@ -168,9 +167,9 @@ impl Contacts {
 /// of each group whether its impulses have come to an end.
 fn solve(contacts: &mut [Anchored], bodies: &mut Bodies) -> (Changes, Vec<bool>) {
     bodies.group(contacts);
-    let of_unknown = contacts.iter().filter(|contact| contact.parts.iter().any(|part| bodies.is_alone(part))).count();
-    bodies.sharing = of_unknown.max(1) as f64;
-    let mut changes = changes_by(contacts, Anchored::impulse, bodies);
+    bodies.share(contacts);
+    let mut changes = bodies.unchanged();
+    set_changes(contacts, Anchored::impulse, bodies, &mut changes);
     let groups = contacts.chunk_by_mut(|a, b| a.group == b.group);
     let are_settled = groups.map(|group| solve_group(group, bodies, &mut changes)).collect();
     (changes, are_settled)
@@ -210,20 +209,19 @@ fn solve_group(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes
     is_settled
 }
 
-/// Changes by impulses on the contacts.
-fn changes_by(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies: &Bodies) -> Changes {
-    let mut changes = bodies.unchanged();
-    contacts.iter().for_each(|contact| bodies.apply(&contact.parts, &impulse(contact), &mut changes));
-    changes
+/// Sets changes to those by impulses on the contacts.
+fn set_changes(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies: &Bodies, changes: &mut Changes) {
+    changes.clear(contacts);
+    contacts.iter().for_each(|contact| bodies.apply(&contact.parts, &impulse(contact), changes));
 }
 
 /// Scales impulses of contacts that share bodies so that they add no energy but what drives features apart that are too
 /// close. Those of contacts that contradict each other, as around a body that cloth runs through, add none: they grow from
 /// sweep to sweep. Where impulses at the start of the step would add energy that forces take again in it, all act at its start.
-fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies) {
+fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, changes: &mut Changes) {
     let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
     let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
-    let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies);
+    let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies, changes);
     if linear + square > allowed {
         let scale = ((allowed - linear) / square).max(0.0);
         for contact in contacts.iter_mut() {
@@ -232,14 +230,19 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies) {
         }
     }
     let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
-    if work_of(contacts, at_start, bodies).iter().sum::<f64>() > allowed {
+    if work_of(contacts, at_start, bodies, changes).iter().sum::<f64>() > allowed {
         contacts.iter_mut().for_each(|contact| contact.share = 0.0);
     }
 }
 
 /// Work of impulses on the contacts, given with the velocities that they find: by these, and by what they change of them `[J]`.
-fn work_of(contacts: &[Anchored], of: impl Fn(&Anchored) -> (V3, V3), bodies: &Bodies) -> [f64; 2] {
-    let changes = changes_by(contacts, |contact| of(contact).0, bodies);
+fn work_of(
+    contacts: &[Anchored],
+    of: impl Fn(&Anchored) -> (V3, V3),
+    bodies: &Bodies,
+    changes: &mut Changes,
+) -> [f64; 2] {
+    set_changes(contacts, |contact| of(contact).0, bodies, changes);
     contacts.iter().fold([0.0; 2], |[linear, square], contact| {
         let (j, v) = of(contact);
         [linear + j.dot(&v), square + 0.5 * j.dot(&changes.relative(&contact.parts))]

@@ -51,10 +51,11 @@ impl ImplicitCloth {
                 add(work(reaction, motion, dt));
             }
         }
-        // Rounding of positions changes elastic energy E by no more than 2 √(E e), with e the energy of such displacements alone.
+        // Rounding of positions changes the membrane's energy E by no more than 2 √(E e) + e, with e that of such displacements alone.
         let reach = next.positions.iter().fold(0.0, |reach: f64, x| reach.max(x.amax()));
         let alone: f64 = (0..self.sheet.masses.len()).map(|k| self.sheet.energy_of_rounding(k, reach)).sum();
-        may += f64::EPSILON * self.sheet.masses.len() as f64 * sizes + 2.0 * ((stored + storing) * alone).sqrt();
+        may += f64::EPSILON * self.sheet.masses.len() as f64 * sizes + 2.0 * alone;
+        may += 2.0 * ((stored * alone).sqrt() + (storing * alone).sqrt());
         [gained, may]
     }
 }

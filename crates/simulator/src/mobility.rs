@@ -96,6 +96,8 @@ pub struct Response {
     pub mobility: Mobility,
     /// Number of the rigid body that carries it: carriers of one number, of any guide, move as one. None where that is unknown.
     pub body: Option<u32>,
+    /// Whether impulses on it may move carriers of other numbers too, as through joints.
+    pub is_linked: bool,
     /// Acceleration that is expected in the next step `[m/s²]`, by all but impulses of this follower that
     /// are known only after this step.
     pub acceleration: [f64; 3],

@@ -32,6 +32,7 @@ fn body(at: V3, velocity: V3) -> Carrier {
             angular: Matrix3::from_diagonal_element(10.0),
         },
         body: None,
+        is_linked: false,
         acceleration: V3::zeros(),
         angular_acceleration: V3::zeros(),
         pending: [V3::zeros(); 2],
