@@ -93,8 +93,6 @@ pub(crate) type SlotIndex = [usize; 2];
 struct HandleMotion<'a> {
     slot: &'a Slot,
     start: &'a HandleState,
-    /// Velocity and spin after impacts at the start `[m/s]`, `[rad/s]`.
-    struck: [V3; 2],
     end: &'a HandleState,
     dt: f64,
 }
@@ -102,8 +100,8 @@ struct HandleMotion<'a> {
 impl HandleMotion<'_> {
     /// Work of an impulse that acts over this window `[J]`.
     fn work(&self, impulse: Wrench) -> f64 {
-        let end = [self.end.velocity, self.end.spin].map(V3::from);
-        work(impulse, [0, 1].map(|k| 0.5 * (self.struck[k] + end[k])))
+        let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
+        work(impulse, [mean(self.start.velocity, self.end.velocity), mean(self.start.spin, self.end.spin)])
     }
 
     /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding impulse, after an impact
@@ -243,12 +241,7 @@ impl Engine {
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.collides && !idle && !slot.mobility.is_zero();
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        collides.then(|| {
-            let (start, end) = (&starts[slot.watched], &ends[slot.watched]);
-            let change = slot.change_in(start, self.on_handle([i, s], |state| &state.impacts));
-            let struck = [V3::from(start.velocity) + change[0], V3::from(start.spin) + change[1]];
-            HandleMotion { slot, start, struck, end, dt }
-        })
+        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }
 
     /// Sum of what all followers put on the handle of a slot.

@@ -301,7 +301,7 @@ fn cloth_in_a_moving_grip_takes_a_body_along() {
 }
 
 /// Cloth that is attached to a free body everywhere makes a tray of it: a ball that comes down on it and the tray keep the momentum
-/// that the ball brought, with no more energy. In the middle they go on together; beside it the ball turns the tray, by nearly 1 rad.
+/// that the ball brought, with no more energy. In the middle they go on together, to 0.5 % of the approach; beside it the ball turns the tray, by nearly 1 rad.
 /// Angular momentum is kept to the angle of a window, 2 rad/s over 240 Hz.
 #[test]
 fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
@@ -339,7 +339,7 @@ fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
                 assert!(if a > 0.0 { spin < -1.0 } else { spin.abs() < 1e-6 }, "{what}: {spin} rad/s");
                 let [tray, ball] = [tray, ball].map(|body| V3::from(run.state(body).unwrap().velocity));
                 if a == 0.0 {
-                    assert!((ball - tray).norm() < 1e-3 * 2.0, "{what}: {ball:?} and {tray:?}");
+                    assert!((ball - tray).norm() < 5e-3 * 2.0, "{what}: {ball:?} and {tray:?}");
                 }
             }
         }

@@ -120,7 +120,7 @@ impl Contacts {
             let (force, impact) = (contact.share * whole, (1.0 - contact.share) * whole);
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
-            let place = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
+            let place: V3 = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
             let bears = |k: &usize| {
                 let v = contact.pair.vertices[*k] as usize;
                 v < cloth && (ahead.inverse_masses[v] == 0.0 || contact.backed[*k].is_some())
