@@ -10,6 +10,11 @@
 //! For a follower of mass m₁ on a body of mass m₂, W is (m₁/m₂)² of the body's kinetic energy per
 //! window. Contacts whose W would pass a fraction of it are therefore iterated within the window,
 //! until they end.
+//!
+//! Loads that find no fixed point are bounded: against the motion they stop it at most. Along it they
+//! do no more work than the follower has given by driving its carrier, or in all, and the carrier has
+//! not got yet. That energy is counted from window to window, as in an energy tank: M. Franken et al.,
+//! Bilateral telemanipulation with time delays, IEEE Transactions on Robotics 27(4), 2011.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
