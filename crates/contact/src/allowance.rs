@@ -9,7 +9,10 @@
 
 use rayon::prelude::*;
 
-use crate::{Contacts, State, broad::Pair};
+use crate::{
+    Contacts, State,
+    broad::{Bounds, Pair},
+};
 
 /// Fewest pairs that an inspection of all pairs counts as, for each vertex of the surface: these need not be counted [-].
 const FEW: usize = 8;
@@ -100,10 +103,21 @@ impl Contacts {
     /// Counts the pairs whose boxes around the interval meet.
     pub(crate) fn count_pairs(&mut self) {
         self.work.allowance.is_outdated = false;
-        let (few, pairs) = (FEW * self.vertices_counted(), &self.work.pairs);
-        let meets = |pair: &&Pair| self.may_meet(pair);
-        self.work.allowance.inspection =
-            if pairs.len() <= few { few } else { pairs.par_iter().filter(meets).count().max(few) };
+        let few = FEW * self.vertices_counted();
+        if self.work.pairs.len() <= few {
+            self.work.allowance.inspection = few;
+            return;
+        }
+        let mut boxes = std::mem::take(&mut self.work.spans);
+        boxes.clear();
+        let work = &self.work;
+        boxes.extend((0..work.x.len()).map(|k| Bounds::swept(&work.x[k], &work.u[k], self.reach(k))));
+        let meets = |pair: &&Pair| {
+            let (one, other) = pair.vertices.split_at(pair.kind.split());
+            Bounds::of(&boxes, one).meets(&Bounds::of(&boxes, other))
+        };
+        self.work.allowance.inspection = self.work.pairs.par_iter().filter(meets).count().max(few);
+        self.work.spans = boxes;
     }
 
     /// Charges one inspection of all pairs.

@@ -138,6 +138,8 @@ pub(crate) struct Work {
     pub margin: f64,
     pub cloth: Tree,
     pub others: Tree,
+    /// Boxes around the vertices' ways in this interval, for counting pairs.
+    pub spans: Vec<Bounds>,
     pub search: Search,
     /// Cloth that cannot give way, and what may come to it in the next step (`stops.rs`).
     pub anchors: Tree,

@@ -2,7 +2,7 @@
 
 use nalgebra::{Isometry3, Matrix3, Vector3};
 use partita_contact::{
-    Ahead, Carrier, Carriers, Contacts, Features, Mobility, Obstacle, Parameters, Shape, State, Stops,
+    Ahead, Carrier, Carriers, Contacts, Features, Mobility, Obstacle, Parameters, Shape, State, Stops, Support,
 };
 
 type V3 = Vector3<f64>;
@@ -162,4 +162,58 @@ fn free_edges_beside_a_pin_make_way() {
     let at = V3::new(1.0 - 1e-5, 0.0, 1e-5) + beside + V3::y() * 1e-3;
     let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, -2.0 * beside.normalize()), &[0.0, 1.0, 1e7]);
     assert_eq!(found, Stops::default());
+}
+
+/// Impulse on the ball of 2 kg that comes at a triangle of supported vertices.
+fn on_supported(at: V3, supports: &[Support]) -> V3 {
+    let mut contacts = contacts(BALL, 0.0, 0.0);
+    let ball = body(at + V3::y() * (0.1 + HALF), V3::new(0.0, -2.0, 0.0));
+    let ahead = Ahead {
+        dt: H,
+        positions: &TRIANGLE,
+        velocities: &[V3::zeros(); 3],
+        inverse_masses: &[0.0; 3],
+        supports,
+        carriers: &[Carriers::Frame(Box::new(ball))],
+    };
+    let found = contacts.stops(&mut State::default(), &ahead).unwrap();
+    let [_, impact] = sums(&found);
+    let taken: V3 = found.supports.iter().map(|support| support.impact).sum();
+    assert!((taken + impact).norm() < 1e-9 * impact.norm(), "{taken:?} {impact:?}");
+    impact
+}
+
+/// Vertices that are fixed in one free body are stopped as that body, J = v/(1/m + 1/M + a²/I), wherever a ball comes: three supports of
+/// the same body, whose mobility there is stated by each of them.
+#[test]
+fn supports_on_one_body_answer_as_one() {
+    let (mass, inertia) = (3.0, 0.2);
+    let centre = (TRIANGLE[0] + TRIANGLE[1] + TRIANGLE[2]) / 3.0;
+    let support = |k: usize| {
+        let r = (TRIANGLE[k] - centre).cross_matrix();
+        let angular = Matrix3::from_diagonal_element(1.0 / inertia);
+        let linear = Matrix3::from_diagonal_element(1.0 / mass) + r.transpose() * angular * r;
+        let mobility = Mobility { linear, coupling: r.transpose() * angular, angular };
+        Support { vertex: k as u32, mobility, body: Some(7), is_linked: false, acceleration: V3::zeros() }
+    };
+    let supports = [0, 1, 2].map(support);
+    for at in [centre, V3::new(0.3, 0.0, 0.1), V3::new(0.1, 0.0, 0.5)] {
+        let expected = 2.0 / (1.0 / 2.0 + 1.0 / mass + (at - centre).norm_squared() / inertia);
+        let found = on_supported(at, &supports);
+        assert!((found - V3::y() * expected).norm() < 1e-6 * expected, "{at:?}: {found:?} for {expected}");
+    }
+}
+
+/// Three bodies that are welded to one of 3 kg, each measured by itself, show its mobility each. Three supports that counted as
+/// three such bodies would take three times the impulse; linked ones share it.
+#[test]
+fn supports_that_are_linked_share_what_they_show() {
+    let linear = Matrix3::from_diagonal_element(1.0 / 3.0);
+    let mobility = Mobility { linear, ..Mobility::default() };
+    let support =
+        |k: u32, is_linked: bool| Support { vertex: k, mobility, body: Some(k), is_linked, acceleration: V3::zeros() };
+    let centre = (TRIANGLE[0] + TRIANGLE[1] + TRIANGLE[2]) / 3.0;
+    let [linked, free] = [true, false].map(|is_linked| on_supported(centre, &[0, 1, 2].map(|k| support(k, is_linked))));
+    assert!((linked.y - 2.0 / (1.0 / 2.0 + 1.0 / 3.0)).abs() < 1e-6, "{linked:?}");
+    assert!((free.y - 2.0 / (1.0 / 2.0 + 1.0 / 9.0)).abs() < 1e-6, "{free:?}");
 }
