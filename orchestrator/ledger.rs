@@ -1,4 +1,5 @@
-//! The ledger of an interface: what the leader was given, what the follower took, what is on the way.
+//! The ledger of an interface: what the leader was given, what the follower took, what is on the
+//! way.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
@@ -19,7 +20,8 @@ pub struct InterfaceLedger {
     pub used: Wrench,
     /// What the follower reported for them [N s, N m s].
     pub got: Wrench,
-    /// Reported and not yet used; acts in the next window, but for what would add energy to a body there [N s, N m s].
+    /// Reported and not yet used; acts in the next window, but for what would add energy to a body
+    /// there [N s, N m s].
     pub pending: Wrench,
     /// Energy that the follower has got, and that pending impulses have yet to take off the leader's handles: the sum of
     /// -J·(v + M J/2) over those that stop more than they drive, with the handle's velocity v and mobility M `[J]`.
@@ -27,8 +29,8 @@ pub struct InterfaceLedger {
     /// Angular momentum about the world's origin that came or went because an impulse acted later
     /// than it arose, v × J dt `[N m s]`. Halves with the window.
     pub lag: [f64; 3],
-    /// Energy that the coupling itself put in, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄, with the
-    /// handle's mean velocity over the window `[J]`.
+    /// Energy that the coupling itself put in, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄, with
+    /// the handle's mean velocity over the window `[J]`.
     pub work: f64,
     /// Moments about the world's origin of what was used and got [N m s].
     moments: [Vector3<f64>; 2],

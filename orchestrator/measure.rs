@@ -3,22 +3,24 @@
 use nalgebra::Vector3;
 use partita_simulator::{HandleId, HandleState, Inputs, Kind, Mobility, Simulator, SimulatorError, Wrench};
 
-/// First impulse to try `[N s]`, and what it has to change velocities by, or spins: so little that nothing else notices, and
-/// so much that rounding does not matter `[m/s]`, `[rad/s]`.
+/// First impulse to try `[N s]`, and what it has to change velocities by, or spins: so little that
+/// nothing else notices, and so much that rounding does not matter `[m/s]`, `[rad/s]`.
 const IMPULSE: f64 = 1e-3;
 const CHANGES: [f64; 3] = [1e-5, 1e-3, 1e-2];
 
-/// Change of velocity below which an axis counts as blocked: what a joint's solver leaves is no mobility `[m/s]`.
+/// Change of velocity below which an axis counts as blocked: what a joint's solver leaves is no
+/// mobility `[m/s]`.
 const ROUNDING: f64 = 1e-13;
 
 /// Impulses that are tried, each scaled by what the last one did.
 const TRIALS: usize = 4;
 
-/// Mobilities of `handles` in world axes, as a step of `dt` `[s]` shows them, and whether they were measured; the simulator is as
-/// before.
+/// Mobilities of `handles` in world axes, as a step of `dt` `[s]` shows them, and whether they were
+/// measured; the simulator is as before.
 ///
-/// Frames are measured one by one. Points are measured all at once, with equal impulses on all of them: of points that hang
-/// together it is how they answer together, which is how a body that is stopped by many of them finds them.
+/// Frames are measured one by one. Points are measured all at once, with equal impulses on all of
+/// them: of points that hang together it is how they answer together, which is how a body that is
+/// stopped by many of them finds them.
 ///
 /// # Errors
 /// A step or a retract failed.
@@ -52,7 +54,8 @@ pub(crate) fn mobilities(
     Ok(handles.iter().zip(stated).map(of).collect())
 }
 
-/// Answers of handles to equal impulses on all of them, along as many axes: three of force, then three of torque.
+/// Answers of handles to equal impulses on all of them, along as many axes: three of force, then
+/// three of torque.
 fn together(
     simulator: &mut dyn Simulator,
     handles: &[HandleId],
@@ -107,8 +110,9 @@ mod tests {
 
     use super::*;
 
-    /// A mass on a spring answers with 1/m to an impulse at the start of a symplectic Euler step, over ten decades of mass, and is
-    /// afterwards as before. Rounding of velocities is that of changes of a thousandth.
+    /// A mass on a spring answers with 1/m to an impulse at the start of a symplectic Euler step,
+    /// over ten decades of mass, and is afterwards as before. Rounding of velocities is that of
+    /// changes of a thousandth.
     #[test]
     fn what_is_not_stated_is_measured() {
         for mass in [1e-6, 1e-2, 3.0, 1e4] {
@@ -126,7 +130,8 @@ mod tests {
         }
     }
 
-    /// Points of a chain are measured together, and pull at nobody then; a point by itself says what it weighs.
+    /// Points of a chain are measured together, and pull at nobody then; a point by itself says
+    /// what it weighs.
     #[test]
     fn points_that_hang_together_are_measured_together() {
         let positions: Vec<[f64; 3]> = (0..5).map(|k| [0.1 * f64::from(k), 0.0, 0.0]).collect();

@@ -11,10 +11,11 @@
 //! window. Contacts whose W would pass a fraction of it are therefore iterated within the window,
 //! until they end.
 //!
-//! Loads that find no fixed point are bounded: against the motion they stop it at most. Along it they
-//! do no more work than the follower has given by driving its carrier, or in all, and the carrier has
-//! not got yet. That energy is counted from window to window, as in an energy tank: M. Franken et al.,
-//! Bilateral telemanipulation with time delays, IEEE Transactions on Robotics 27(4), 2011.
+//! Loads that find no fixed point are bounded: against the motion they stop it at most. Along it
+//! they do no more work than the follower has given by driving its carrier, or in all, and the
+//! carrier has not got yet. That energy is counted from window to window, as in an energy tank: M.
+//! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
+//! 27(4), 2011.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
@@ -29,19 +30,21 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Energy that delayed reactions may add to a contact, relative to the largest kinetic energy of its carrier [-].
+/// Energy that delayed reactions may add to a contact, relative to the largest kinetic energy of
+/// its carrier [-].
 const ALLOWED: f64 = 0.01;
 
-/// Energy that they may add in any case, relative to that of one window's other accelerations from rest [-]:
-/// gravity and friction below it begin with as much.
+/// Energy that they may add in any case, relative to that of one window's other accelerations from
+/// rest [-]: gravity and friction below it begin with as much.
 const FALL: f64 = 0.5;
 
-/// Kinetic energy from which reactions that drive a carrier count, of what its other accelerations give it
-/// in one window [-]. A carrier that is driven from rest gets 1/n too much in n windows. If windows count
-/// from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
+/// Kinetic energy from which reactions that drive a carrier count, of what its other accelerations
+/// give it in one window [-]. A carrier that is driven from rest gets 1/n too much in n windows. If
+/// windows count from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
 const DRIVEN: f64 = 1000.0;
 
-/// Fraction of the largest energy of a contact that counts later on, so that a body rests after an impact [-].
+/// Fraction of the largest energy of a contact that counts later on, so that a body rests after an
+/// impact [-].
 const FADED: f64 = 0.1;
 
 /// Energy of one contact between a follower and a handle of its leader.
@@ -51,18 +54,19 @@ pub(crate) struct Passivity {
     pub work: f64,
     /// Work of the last window's reactions in that window `[J]`.
     pub taken: f64,
-    /// Energy that the follower has given since then, less what the carrier has got: where either was driven, and in all `[J]`.
+    /// Energy that the follower has given since then, less what the carrier has got: where either
+    /// was driven, and in all `[J]`.
     pub given: [f64; 2],
-    /// Largest kinetic energy that the carrier had since then, and that it would have gained in one window from
-    /// rest by its other accelerations `[J]`.
+    /// Largest kinetic energy that the carrier had since then, and that it would have gained in one
+    /// window from rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
     /// Whether the loads of this contact are iterated.
     pub iterated: bool,
 }
 
 impl Passivity {
-    /// State after a window with such energies, in which the last reactions did the work `late`, and new ones the
-    /// work `taken` `[J]`.
+    /// State after a window with such energies, in which the last reactions did the work `late`,
+    /// and new ones the work `taken` `[J]`.
     fn after(self, energies: [f64; 2], late: f64, taken: f64) -> Self {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
@@ -80,7 +84,8 @@ impl Passivity {
         [self.given[0] + taken.max(0.0) - late.max(0.0), self.given[1] + taken - late]
     }
 
-    /// Energy that reactions may still drive the carrier with: an energy tank, which impulses that were withheld leave full `[J]`.
+    /// Energy that reactions may still drive the carrier with: an energy tank, which impulses that
+    /// were withheld leave full `[J]`.
     pub fn tank(&self) -> f64 {
         self.given[0].min(self.given[1])
     }
@@ -109,8 +114,8 @@ impl HandleMotion<'_> {
         work(impulse, [mean(self.start.velocity, self.end.velocity), mean(self.start.spin, self.end.spin)])
     }
 
-    /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding impulse, after an impact
-    /// at its start `[J]`.
+    /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding
+    /// impulse, after an impact at its start `[J]`.
     fn work_next(
         &self,
         impulse: Wrench,
@@ -190,8 +195,8 @@ impl Engine {
         contacts.iter().for_each(|&[i, s]| self.state.interfaces[i].passivity[s].iterated = true);
     }
 
-    /// Mass of the follower that a reaction shows, over that of the leader's handle [-]. 0 where it does not oppose
-    /// the motion.
+    /// Mass of the follower that a reaction shows, over that of the leader's handle [-]. 0 where it
+    /// does not oppose the motion.
     pub(crate) fn mass_ratio(&self, [i, s]: SlotIndex, dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let reaction = self.pass.reaction([i, s]);
@@ -199,7 +204,8 @@ impl Engine {
         if opposing > 0.0 { work(reaction, window.slot.change_in(window.end, reaction)) / opposing } else { 0.0 }
     }
 
-    /// Most energy that the residual of the loads of a slot adds, relative to that of its carrier [-].
+    /// Most energy that the residual of the loads of a slot adds, relative to that of its carrier
+    /// [-].
     pub(crate) fn residual_energy(&self, [i, s]: SlotIndex, dt: f64, next_dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
@@ -211,8 +217,9 @@ impl Engine {
         if energy > 0.0 { energy / energies[0].max(energies[1]).max(FADED * before) } else { 0.0 }
     }
 
-    /// Work of the delayed reactions in the last pass, and of those that it reported `[J]`. The follower gave
-    /// no energy for impacts and holding impulses, which are computed for the window in which they act.
+    /// Work of the delayed reactions in the last pass, and of those that it reported `[J]`. The
+    /// follower gave no energy for impacts and holding impulses, which are computed for the window
+    /// in which they act.
     fn works(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> [f64; 2] {
         let interface = &self.state.interfaces[i];
         let late = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s];
@@ -239,7 +246,8 @@ impl Engine {
         }
     }
 
-    /// Motion of a slot in the last pass, if it is the movable carrier of a contact with impulses in it.
+    /// Motion of a slot in the last pass, if it is the movable carrier of a contact with impulses
+    /// in it.
     fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
@@ -271,13 +279,15 @@ impl Engine {
         [end.velocity, end.spin].map(V3::from)
     }
 
-    /// Change of velocity and spin of the carrier of a slot by an impulse, as its mobility states it.
+    /// Change of velocity and spin of the carrier of a slot by an impulse, as its mobility states
+    /// it.
     pub(crate) fn change(&self, [i, s]: SlotIndex, impulse: Wrench) -> [V3; 2] {
         let Interface { leader, slots, .. } = &self.interfaces[i];
         slots[s].change_in(&self.pass.ends[*leader][slots[s].watched], impulse)
     }
 
-    /// What the tank of a slot had to drive the carrier with in the last pass, in which the load impulse was `applied` `[J]`.
+    /// What the tank of a slot had to drive the carrier with in the last pass, in which the load
+    /// impulse was `applied` `[J]`.
     pub(crate) fn given(&self, [i, s]: SlotIndex, applied: Wrench, dt: f64) -> f64 {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
@@ -290,8 +300,9 @@ impl Engine {
     /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
     /// `velocities` and shows a fraction `shown` of its mobility. All of one that is not a contact's, or moves nothing.
     ///
-    /// With the mobility φ M, φ = `shown`, the part c of an impulse against the motion stops it at most: c·v + φ c·M c <= 0. One
-    /// that drives the carrier does no more work than the follower has given to drive it: c·v + φ c·M c/2 <= `given` `[J]`.
+    /// With the mobility φ M, φ = `shown`, the part c of an impulse against the motion stops it at
+    /// most: c·v + φ c·M c <= 0. One that drives the carrier does no more work than the follower
+    /// has given to drive it: c·v + φ c·M c/2 <= `given` `[J]`.
     pub(crate) fn passive_part(
         &self,
         [i, s]: SlotIndex,
@@ -309,9 +320,9 @@ impl Engine {
     }
 }
 
-/// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the motion, else with
-/// s along + s² own/2 <= given. Impulses against the motion may not use what is given: of 1,800 random scenes five more gain
-/// where they may.
+/// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the
+/// motion, else with s along + s² own/2 <= given. Impulses against the motion may not use what is
+/// given: of 1,800 random scenes five more gain where they may.
 fn passive_fraction(along: f64, own: f64, given: f64) -> f64 {
     let given = given.max(0.0);
     if along < 0.0 {
@@ -326,8 +337,8 @@ fn passive_fraction(along: f64, own: f64, given: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// What a follower gave by driving a carrier that did not get it stays in the tank, until it does. What it took from one that was
-    /// stopped by less has to be given first.
+    /// What a follower gave by driving a carrier that did not get it stays in the tank, until it
+    /// does. What it took from one that was stopped by less has to be given first.
     #[test]
     fn a_tank_holds_what_was_withheld() {
         let after = |windows: &[[f64; 2]]| {
@@ -341,8 +352,8 @@ mod tests {
         assert!(after(&[[3.0, 1.0]]) < 0.0);
     }
 
-    /// An impulse stops its carrier at most, or drives it with as much energy as there is; a carrier that nothing yields is pushed
-    /// against its motion in full.
+    /// An impulse stops its carrier at most, or drives it with as much energy as there is; a
+    /// carrier that nothing yields is pushed against its motion in full.
     #[test]
     fn fractions_of_impulses_are_passive() {
         assert_eq!(passive_fraction(-3.0, 1.0, 0.0), 1.0);

@@ -58,10 +58,12 @@ pub(crate) struct Slot {
     pub watched: usize,
     /// Of what the handle carries `[m]`; a torque over it is a force.
     pub extent: f64,
-    /// Effective inverse mass, in the handle's own axes. Measured, so no part of what makes two scenes the same.
+    /// Effective inverse mass, in the handle's own axes. Measured, so no part of what makes two
+    /// scenes the same.
     #[serde(skip)]
     pub mobility: Mobility,
-    /// Whether others may move with it: its mobility is measured, not stated as that of a free body.
+    /// Whether others may move with it: its mobility is measured, not stated as that of a free
+    /// body.
     #[serde(skip)]
     pub is_linked: bool,
     /// Slots of other interfaces with the same handle.

@@ -1,7 +1,8 @@
 //! Responses of carriers, from which followers compute the impulse of two bodies.
 //!
-//! A leader may state its mobilities; those that it does not are measured once with the three verbs: a step with a unit
-//! impulse, less a step without, retracted. Those of Frames are kept in the carrier's axes and turn with it; a Point has no axes, so its mobility stays as it was.
+//! A leader may state its mobilities; those that it does not are measured once with the three
+//! verbs: a step with a unit impulse, less a step without, retracted. Those of Frames are kept in
+//! the carrier's axes and turn with it; a Point has no axes, so its mobility stays as it was.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Mobility, Response, Wrench};
@@ -25,13 +26,15 @@ impl Slot {
         }
     }
 
-    /// Change of the handle's velocity and spin by an impulse, where it is in `state` `[m/s]`, `[rad/s]`.
+    /// Change of the handle's velocity and spin by an impulse, where it is in `state` `[m/s]`,
+    /// `[rad/s]`.
     pub(crate) fn change_in(&self, state: &HandleState, impulse: Wrench) -> [V3; 2] {
         self.mobility_in(state).change(impulse.linear.into(), impulse.angular.into())
     }
 
-    /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface and, of a body, its
-    /// precession p at the spin that `used` leaves: a = (v₁ - v₀ - W used)/dt - p. It goes with the spin, which impulses change.
+    /// Accelerations in a window of `dt` `[s]` by all but the impulse `used` of this interface and,
+    /// of a body, its precession p at the spin that `used` leaves: a = (v₁ - v₀ - W used)/dt - p.
+    /// It goes with the spin, which impulses change.
     pub(crate) fn free_accelerations(
         &self,
         from: &HandleState,
@@ -48,8 +51,9 @@ impl Slot {
     }
 }
 
-/// Accelerations that both windows had, component by component: the smaller of two of one sign, else none. An impact
-/// from elsewhere is in one window only, and is not expected again. Before a second window none is known to last.
+/// Accelerations that both windows had, component by component: the smaller of two of one sign,
+/// else none. An impact from elsewhere is in one window only, and is not expected again. Before a
+/// second window none is known to last.
 pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Accelerations {
     let Some(before) = before else { return Accelerations::default() };
     let of = |a: f64, b: f64| if a * b > 0.0 { a.signum() * a.abs().min(b.abs()) } else { 0.0 };
@@ -57,8 +61,9 @@ pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Ac
 }
 
 impl GuidePlan {
-    /// Responses of the guide's carriers at the end of a window, given the leader's watched `states` then, the lasting
-    /// accelerations by slot, and numbers of rigid bodies; none if no impulse moves any of them.
+    /// Responses of the guide's carriers at the end of a window, given the leader's watched
+    /// `states` then, the lasting accelerations by slot, and numbers of rigid bodies; none if no
+    /// impulse moves any of them.
     pub(crate) fn responses(
         &self,
         slots: &[Slot],
@@ -112,9 +117,10 @@ impl Engine {
         slots.any(|slot| slot.collides && !slot.mobility.is_zero())
     }
 
-    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is retracted `[s]`. What fails in so
-    /// short a step says nothing of the window. Before the first window it is taken twice: once to find accelerations, such as that of
-    /// gravity, and again with these, which shows whether anything has to be held against them.
+    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is
+    /// retracted `[s]`. What fails in so short a step says nothing of the window. Before the first
+    /// window it is taken twice: once to find accelerations, such as that of gravity, and again
+    /// with these, which shows whether anything has to be held against them.
     pub(crate) fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
         if !self.try_piece(piece, next, pushes)? {
             return Ok(false);
@@ -145,8 +151,8 @@ impl Engine {
         Ok(tried.is_ok())
     }
 
-    /// Accelerations of an interface's handles in this pass by all but its follower. Where its loads are iterated, by
-    /// all but its impacts and holding impulses.
+    /// Accelerations of an interface's handles in this pass by all but its follower. Where its
+    /// loads are iterated, by all but its impacts and holding impulses.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
         let Interface { follower, leader, slots } = &self.interfaces[interface];
         if !self.members[*follower].responds {

@@ -13,7 +13,8 @@ const R: f64 = 0.1;
 /// Mass of each particle between the weights `[kg]`.
 const MASS: f64 = 1e-4;
 
-/// A rope of `segments` that lies over a fixed drum, with weights `[kg]` at its ends, and how far the first has sunk.
+/// A rope of `segments` that lies over a fixed drum, with weights `[kg]` at its ends, and how far
+/// the first has sunk.
 struct Machine {
     run: Run,
     start: f64,
@@ -56,9 +57,10 @@ impl Machine {
     }
 }
 
-/// Without friction 0.6 kg sinks against 0.5 kg as in Atwood's machine, a = g (m₁ - m₂)/(m₁ + m₂ + m), whether the rope's
-/// segments are in step with facets that a mesh of the drum would have or not: to 1 % at 960 Hz. In longer steps vertices stop
-/// where they come to the drum, which costs up to 3 % at 480 Hz.
+/// Without friction 0.6 kg sinks against 0.5 kg as in Atwood's machine, a = g (m₁ - m₂)/(m₁ + m₂ +
+/// m), whether the rope's segments are in step with facets that a mesh of the drum would have or
+/// not: to 1 % at 960 Hz. In longer steps vertices stop where they come to the drum, which costs up
+/// to 3 % at 480 Hz.
 #[test]
 fn a_rope_slides_over_a_drum_as_in_atwoods_machine() {
     for (name, drum) in [("capsule", Shape::capsule_x(0.3, R)), ("cylinder", Shape::cylinder_x(0.3, R))] {
@@ -76,11 +78,12 @@ fn a_rope_slides_over_a_drum_as_in_atwoods_machine() {
     }
 }
 
-/// Mass on the first side under which a rope slides that way with an acceleration a, however slowly, against `other` `[kg]`.
+/// Mass on the first side under which a rope slides that way with an acceleration a, however
+/// slowly, against `other` `[kg]`.
 ///
-/// On the drum its tension t grows with the angle θ from the top by dt/dθ = μ (t + λ g r cos θ) + λ r (a - g sin θ), with λ its
-/// mass per length. Beside it hang l of it on either side: t = (m₂ + λ l)(g + a) where it comes on, and t = (m₁ + λ l)(g - a) where
-/// it leaves.
+/// On the drum its tension t grows with the angle θ from the top by dt/dθ = μ (t + λ g r cos θ) + λ
+/// r (a - g sin θ), with λ its mass per length. Beside it hang l of it on either side: t = (m₂ + λ
+/// l)(g + a) where it comes on, and t = (m₁ + λ l)(g - a) where it leaves.
 fn balancing(friction: f64, other: f64, segments: u32, a: f64) -> f64 {
     let (hangs, steps) = (0.6, 2_000);
     let density = MASS * f64::from(segments) / (2.0 * hangs + PI * R);

@@ -1,4 +1,5 @@
-//! Bodies that come to where cloth is held: the impulse on them is that of two bodies, whatever holds the cloth.
+//! Bodies that come to where cloth is held: the impulse on them is that of two bodies, whatever
+//! holds the cloth.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
@@ -82,8 +83,9 @@ fn schemes() -> [Scheme; 2] {
     [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()]
 }
 
-/// A ball that falls on or beside a pin of a sheet without gravity never gets faster than it came, 2 % for what the cloth gives
-/// back: the impulse on it goes continuously from free to held cloth, 1e-9 m beside the pin and a cell away from it.
+/// A ball that falls on or beside a pin of a sheet without gravity never gets faster than it came,
+/// 2 % for what the cloth gives back: the impulse on it goes continuously from free to held cloth,
+/// 1e-9 m beside the pin and a cell away from it.
 #[test]
 fn nothing_is_thrown_by_a_pin() {
     for method in METHODS {
@@ -109,8 +111,9 @@ fn nothing_is_thrown_by_a_pin() {
     }
 }
 
-/// A sheet whose vertices are all pinned is a wall: it stops what comes, from either side and however heavy, within the window
-/// in which that would touch, and gives nothing back. The impulse is m v.
+/// A sheet whose vertices are all pinned is a wall: it stops what comes, from either side and
+/// however heavy, within the window in which that would touch, and gives nothing back. The impulse
+/// is m v.
 #[test]
 fn cloth_that_is_pinned_everywhere_is_a_wall() {
     for method in METHODS {
@@ -134,7 +137,8 @@ fn cloth_that_is_pinned_everywhere_is_a_wall() {
     }
 }
 
-/// A body on a sheet that is pinned everywhere rests there, and is carried with m g on the mean of a second.
+/// A body on a sheet that is pinned everywhere rests there, and is carried with m g on the mean of
+/// a second.
 #[test]
 fn a_body_rests_on_cloth_that_is_pinned_everywhere() {
     for method in METHODS {
@@ -161,8 +165,9 @@ fn a_body_rests_on_cloth_that_is_pinned_everywhere() {
     }
 }
 
-/// The first window, which is taken in two pieces where something is to be stopped within it, is as any other: under gravity, and with
-/// a longer window after a short one, speeds only grow by what gravity gives, and the wall stands.
+/// The first window, which is taken in two pieces where something is to be stopped within it, is as
+/// any other: under gravity, and with a longer window after a short one, speeds only grow by what
+/// gravity gives, and the wall stands.
 #[test]
 fn the_first_and_a_longer_window_are_no_exception() {
     for method in METHODS {
@@ -181,7 +186,8 @@ fn the_first_and_a_longer_window_are_no_exception() {
                         let state = run.state(ball).unwrap();
                         let speed = V3::from(state.velocity).norm();
                         assert!(speed < 1.0 + 1.1 * G / 60.0, "{method:?}, {scheme:?}, {gap} m, {hz} Hz: {speed} m/s");
-                        // Gravity is not known before a first window, in which it takes the ball down by g h²/2.
+                        // Gravity is not known before a first window, in which it takes the ball
+                        // down by g h²/2.
                         assert!(
                             state.position[1] > 0.0505 - 0.7 * G / 3600.0,
                             "{method:?}, {scheme:?}, {gap} m: {state:?}"
@@ -275,8 +281,8 @@ fn gripped(method: Method, mesh: Mesh, speed: f64) -> Box<dyn Simulator> {
     cloth_with!(method, mesh, [0.0; 3], |cloth| cloth.pin_along("grip", &all, grip).unwrap())
 }
 
-/// Cloth in a grip that moves is a wall that moves: a ball that it hits, or that catches up with it, goes on with the velocity u
-/// of the grip, by the impulse m (u - v).
+/// Cloth in a grip that moves is a wall that moves: a ball that it hits, or that catches up with
+/// it, goes on with the velocity u of the grip, by the impulse m (u - v).
 #[test]
 fn cloth_in_a_moving_grip_takes_a_body_along() {
     for method in METHODS {
@@ -300,8 +306,9 @@ fn cloth_in_a_moving_grip_takes_a_body_along() {
     }
 }
 
-/// Cloth that is attached to a free body everywhere makes a tray of it: a ball that comes down on it and the tray keep the momentum
-/// that the ball brought, with no more energy. In the middle they go on together, to 0.5 % of the approach; beside it the ball turns the tray, by nearly 1 rad.
+/// Cloth that is attached to a free body everywhere makes a tray of it: a ball that comes down on
+/// it and the tray keep the momentum that the ball brought, with no more energy. In the middle they
+/// go on together, to 0.5 % of the approach; beside it the ball turns the tray, by nearly 1 rad.
 /// Angular momentum is kept to the angle of a window, 2 rad/s over 240 Hz.
 #[test]
 fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {

@@ -25,8 +25,9 @@ fn cloths() -> [(&'static str, Box<dyn Simulator>); 3] {
     ]
 }
 
-/// Weight, relative to its own, that a body on cloth on a floor gets from the cloth, its smallest, largest and last height above where
-/// it belongs `[m]`, and the weight on the floor. Weights are means over the second half of `seconds`.
+/// Weight, relative to its own, that a body on cloth on a floor gets from the cloth, its smallest,
+/// largest and last height above where it belongs `[m]`, and the weight on the floor. Weights are
+/// means over the second half of `seconds`.
 fn resting(cloth: Box<dyn Simulator>, mass: f64, worlds: usize, hz: f64, seconds: f64) -> [f64; 5] {
     let mut rigid = RigidBodies::new("rigid");
     let half = 0.05;
@@ -60,9 +61,10 @@ fn resting(cloth: Box<dyn Simulator>, mass: f64, worlds: usize, hz: f64, seconds
     [borne[0], low, high, end, borne[1]]
 }
 
-/// A body rests on cloth on the floor where it belongs, two rooms above it, in the floor's world or another one: the cloth bears
-/// its weight, and the floor that of both, to 1 %. Its height stays within the thickness, and ends where it belongs, to a fiftieth of
-/// that: cloth is at rest to less than that after half a second.
+/// A body rests on cloth on the floor where it belongs, two rooms above it, in the floor's world or
+/// another one: the cloth bears its weight, and the floor that of both, to 1 %. Its height stays
+/// within the thickness, and ends where it belongs, to a fiftieth of that: cloth is at rest to less
+/// than that after half a second.
 #[test]
 fn cloth_on_the_floor_bears_what_lies_on_it() {
     for (mass, worlds, hz) in [(1.0, 1, 120.0), (1.0, 2, 60.0), (20.0, 2, 120.0)] {
@@ -104,8 +106,9 @@ fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
     }
 }
 
-/// A weight on cloth on a floor in another world, shifted along the pull `[m]`, as the cloth is pulled away: its velocities along
-/// the pull at two times `[m/s]`, and its height at the end above where it belongs `[m]`.
+/// A weight on cloth on a floor in another world, shifted along the pull `[m]`, as the cloth is
+/// pulled away: its velocities along the pull at two times `[m/s]`, and its height at the end above
+/// where it belongs `[m]`.
 fn on_pulled(
     cloth: Box<dyn Simulator>,
     weight: Body,
@@ -141,10 +144,11 @@ fn puck(mass: f64) -> (Body, f64) {
     (Body::dynamic(Shape::cylinder_y(0.04, 0.05)).mass(mass), 0.04)
 }
 
-/// Cloth that is pulled with less than μ g takes along what lies on it. Bodies answer to a window in the next one, so they are behind by
-/// the acceleration times one to two windows; stick-slip of the cloth itself, whose stretch under the friction of the floor is 1 to
-/// 3 %, is as much again: 6 % of the speed that the cloth has come to, in the mean of starts a millimetre apart. Stick-slip is chaotic:
-/// starts 1e-9 m apart differ by up to 4 %.
+/// Cloth that is pulled with less than μ g takes along what lies on it. Bodies answer to a window
+/// in the next one, so they are behind by the acceleration times one to two windows; stick-slip of
+/// the cloth itself, whose stretch under the friction of the floor is 1 to 3 %, is as much again: 6
+/// % of the speed that the cloth has come to, in the mean of starts a millimetre apart. Stick-slip
+/// is chaotic: starts 1e-9 m apart differ by up to 4 %.
 #[test]
 fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
     for (kind, (body, height), friction, acceleration, hz) in [
@@ -167,7 +171,8 @@ fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
     }
 }
 
-/// Cloth that is pulled away faster than that slides away underneath, and gives what lies on it μ g, by 5 %.
+/// Cloth that is pulled away faster than that slides away underneath, and gives what lies on it μ
+/// g, by 5 %.
 #[test]
 fn cloth_that_is_pulled_fast_slides_away_underneath() {
     for (kind, (body, height), friction, acceleration, hz) in [

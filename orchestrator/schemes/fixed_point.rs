@@ -8,11 +8,12 @@
 //!
 //! where b is the trial of the smallest residual so far, k are the last others, and θ makes |r̄|
 //! smallest. For linear G of n modes this ends after n + 2 passes. P is scaled by the secant of two
-//! trials, Aitken's factor, for the next window, and at once where a trial is no better than the best.
+//! trials, Aitken's factor, for the next window, and at once where a trial is no better than the
+//! best.
 //!
 //! G has kinks where contacts end: where two trials in a row are worse than the best, the next is
-//! found between the best and one on the other side of the solution (r_b·r_k < 0) by the secant, with
-//! the Illinois rule of regula falsi: each time that end stays its residual counts half.
+//! found between the best and one on the other side of the solution (r_b·r_k < 0) by the secant,
+//! with the Illinois rule of regula falsi: each time that end stays its residual counts half.
 //!
 //! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
 //! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
@@ -37,7 +38,8 @@ const HALVINGS: u32 = 12;
 /// Trials besides the best that are kept: more than the modes of one body.
 const HISTORY: usize = 8;
 
-/// A difference of residuals is left out if less of it than this is independent of the newer ones [-].
+/// A difference of residuals is left out if less of it than this is independent of the newer ones
+/// [-].
 const INDEPENDENT: f64 = 1e-2;
 
 /// Trials in a row that are no better than the best before the iteration searches between two.
@@ -84,8 +86,8 @@ pub(super) struct Solved {
 }
 
 impl Solved {
-    /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses act as far as they add
-    /// no energy. `others` carries over the loads of all other slots.
+    /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses
+    /// act as far as they add no energy. `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
         let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
@@ -117,7 +119,8 @@ pub(super) struct FixedPoint<'a> {
     energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
-    /// Impulse on each carrier in each pass `[N s]`, and velocity and spin at its end `[m/s]`, `[rad/s]`.
+    /// Impulse on each carrier in each pass `[N s]`, and velocity and spin at its end `[m/s]`,
+    /// `[rad/s]`.
     shown: Vec<Vec<(Wrench, [V3; 2])>>,
     best: Option<Trial>,
     /// Newest first.
@@ -140,7 +143,8 @@ impl<'a> FixedPoint<'a> {
         Self { before, ..self }
     }
 
-    /// Finds the loads of a window that is marked as [`START`], and leaves the engine after the pass with them.
+    /// Finds the loads of a window that is marked as [`START`], and leaves the engine after the
+    /// pass with them.
     pub(super) fn solve(
         mut self,
         engine: &mut Engine,
@@ -258,8 +262,9 @@ impl<'a> FixedPoint<'a> {
         self.advanced(engine, &sum.x, &sum.r)
     }
 
-    /// Loads of a trial, bounded so that in a contact none reverses its carrier's motion as it would be without them, or drives
-    /// it with more energy than the follower gave. All other loads are those of `forces`.
+    /// Loads of a trial, bounded so that in a contact none reverses its carrier's motion as it
+    /// would be without them, or drives it with more energy than the follower gave. All other loads
+    /// are those of `forces`.
     fn bounded(&self, engine: &Engine, trial: &Trial, forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
         let mut loads = forces.to_vec();
         self.unstack(engine, &trial.x, &mut loads);
@@ -275,9 +280,10 @@ impl<'a> FixedPoint<'a> {
         self.rows(engine, wrenches).collect()
     }
 
-    /// Largest fraction of its mobility that each carrier showed from one pass to the next, along the change of its
-    /// impulse: less than 1 where others support it [-]. It is 1 where no pass shows it: where no impulse changed, or the
-    /// carrier went against the change, for other impulses.
+    /// Largest fraction of its mobility that each carrier showed from one pass to the next, along
+    /// the change of its impulse: less than 1 where others support it [-]. It is 1 where no pass
+    /// shows it: where no impulse changed, or the carrier went against the change, for other
+    /// impulses.
     fn mobility_shown(&self, engine: &Engine) -> Vec<f64> {
         let of = |k: usize| {
             let fraction = |passes: &[Vec<(Wrench, [V3; 2])>]| {
@@ -312,8 +318,9 @@ impl<'a> FixedPoint<'a> {
         }
     }
 
-    /// Multiplies all factors by one number so that P Δr is nearest to -Δx between the best and the newest other trial,
-    /// relative to the factors. A secant of each slot alone would ascribe to it what the loads of others changed.
+    /// Multiplies all factors by one number so that P Δr is nearest to -Δx between the best and the
+    /// newest other trial, relative to the factors. A secant of each slot alone would ascribe to it
+    /// what the loads of others changed.
     fn rescale(&self, engine: &mut Engine) {
         let (Some(best), Some(other)) = (&self.best, self.others.first()) else { return };
         let step = best.minus(other);
@@ -331,7 +338,8 @@ impl<'a> FixedPoint<'a> {
         factor.clamp(self.parameters.factor[0], self.parameters.factor[1])
     }
 
-    /// Wrenches, one for each slot, as one vector of forces: torques are divided by the extent of their handle.
+    /// Wrenches, one for each slot, as one vector of forces: torques are divided by the extent of
+    /// their handle.
     fn rows(&self, engine: &Engine, wrenches: impl Iterator<Item = Wrench>) -> impl Iterator<Item = f64> {
         self.slots.iter().zip(wrenches).flat_map(|(&[i, s], wrench)| {
             let extent = engine.interfaces[i].slots[s].extent;
@@ -350,8 +358,9 @@ impl<'a> FixedPoint<'a> {
     }
 }
 
-/// Number of slots, of all these, with the handle of one of them: each may move it as if its mobility were so many times what it
-/// is (mass splitting), so that all together add no more energy than each may [-].
+/// Number of slots, of all these, with the handle of one of them: each may move it as if its
+/// mobility were so many times what it is (mass splitting), so that all together add no more energy
+/// than each may [-].
 fn sharing(engine: &Engine, slots: &[SlotIndex], [i, s]: SlotIndex) -> f64 {
     let others = engine.interfaces[i].slots[s].others.iter();
     (1 + others.filter(|&other| slots.contains(other)).count()) as f64
@@ -359,8 +368,8 @@ fn sharing(engine: &Engine, slots: &[SlotIndex], [i, s]: SlotIndex) -> f64 {
 
 /// The combination x̄ of trials, and its residual r̄, that is smallest.
 ///
-/// The differences of residuals are made orthogonal, newest first, by the modified Gram-Schmidt process. Each keeps the
-/// step in x that belongs to it.
+/// The differences of residuals are made orthogonal, newest first, by the modified Gram-Schmidt
+/// process. Each keeps the step in x that belongs to it.
 fn combined(best: &Trial, others: &[Trial]) -> Trial {
     let mut basis: Vec<Trial> = vec![];
     for other in others {

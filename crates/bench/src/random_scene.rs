@@ -1,8 +1,8 @@
 //! Random scenes: bodies that come at cloth, from a seed.
 //!
-//! A sheet of 0.4 m by one of the three methods, of random thickness, is supported in one of eight ways. One to
-//! three balls, capsules, cylinders or boxes of 1 g to 100 kg hit it at 0.3 to 30 m/s. They aim at its middle,
-//! border or pins, in windows of 60 to 240 Hz, with or without gravity.
+//! A sheet of 0.4 m by one of the three methods, of random thickness, is supported in one of eight
+//! ways. One to three balls, capsules, cylinders or boxes of 1 g to 100 kg hit it at 0.3 to 30 m/s.
+//! They aim at its middle, border or pins, in windows of 60 to 240 Hz, with or without gravity.
 
 use std::{error::Error, f64::consts::FRAC_PI_2, time::Instant};
 
@@ -23,7 +23,8 @@ const HOLDS: [&str; 8] =
 /// Largest gain that counts as none, relative to the energy that moves [-].
 pub const MOST: f64 = 0.01;
 
-/// Windows for which a report counts: a reaction acts a window later, and a gain has to last for two.
+/// Windows for which a report counts: a reaction acts a window later, and a gain has to last for
+/// two.
 const RECENT: u32 = 3;
 
 /// Notes of cloth that passes through something, or may.
@@ -68,13 +69,15 @@ struct Scenario {
 /// Result of a scene.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Largest energy above that of the start, without what is in transit, at the end of two windows in a row, relative to the
-    /// energy that moves; infinite if a step failed [-].
+    /// Largest energy above that of the start, without what is in transit, at the end of two
+    /// windows in a row, relative to the energy that moves; infinite if a step failed [-].
     pub gain: f64,
-    /// Whether whenever it rose above [`MOST`], in that window or in one of [`RECENT`] before it, the cloth reported that it cannot
-    /// do what is asked of it, or the coupling that its loads have not converged.
+    /// Whether whenever it rose above [`MOST`], in that window or in one of [`RECENT`] before it,
+    /// the cloth reported that it cannot do what is asked of it, or the coupling that its loads
+    /// have not converged.
     pub is_reported: bool,
-    /// Frames at whose end cloth and bodies cross, without a report of it in that window or the next.
+    /// Frames at whose end cloth and bodies cross, without a report of it in that window or the
+    /// next.
     pub silent_crossings: u32,
     /// Longest window `[s]`.
     pub longest: f64,
@@ -82,7 +85,8 @@ pub struct Outcome {
     pub about: String,
 }
 
-/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after a report by cloth or coupling.
+/// Runs the scene of a seed for some seconds `[s]`, or until it gains energy after a report by
+/// cloth or coupling.
 ///
 /// # Errors
 /// The scene cannot be built.

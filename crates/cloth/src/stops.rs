@@ -84,7 +84,8 @@ impl Obstacles {
             supports: &supports,
             carriers: &carriers,
         };
-        // Numbers that contact refuses of the next step are refused in that step, if it comes to them.
+        // Numbers that contact refuses of the next step are refused in that step, if it comes to
+        // them.
         let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return };
         let reaction = |of: &partita_contact::Reaction| {
             let guide = self.guide(of.obstacle);
@@ -145,7 +146,8 @@ struct Pending<'a> {
     reactions: &'a [Reaction],
     /// Whether such a reaction does, by its guide and carrier.
     acts: Box<dyn Fn(&Reaction) -> bool + 'a>,
-    /// Sums of impulses and of their moments about the world's origin on what moves as one: a body, or the carrier of a guide.
+    /// Sums of impulses and of their moments about the world's origin on what moves as one: a body,
+    /// or the carrier of a guide.
     sums: BTreeMap<One, [V3; 2]>,
     /// Length of that step `[s]`.
     dt: f64,

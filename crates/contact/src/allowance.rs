@@ -1,11 +1,13 @@
 //! Limit of the work of a step, as a count of visits: results do not depend on the clock.
 //!
-//! A visit is one inspection of a pair of features, or one contact in a sweep. Counted are pairs whose boxes around this interval
-//! meet. A search that is kept from an earlier step may hold more pairs, which do not count: memory must not change results.
+//! A visit is one inspection of a pair of features, or one contact in a sweep. Counted are pairs
+//! whose boxes around this interval meet. A search that is kept from an earlier step may hold more
+//! pairs, which do not count: memory must not change results.
 //!
-//! Where most visits are spent, the rest of the step is one part in which all that collides moves as one (`zones.rs`), without
-//! impulses before. Where all are spent, the rest of the step passes without contact, and [`crate::Report::unresolved`] says how long that is.
-//! Cloth that crosses something then is led apart in the next steps.
+//! Where most visits are spent, the rest of the step is one part in which all that collides moves
+//! as one (`zones.rs`), without impulses before. Where all are spent, the rest of the step passes
+//! without contact, and [`crate::Report::unresolved`] says how long that is. Cloth that crosses
+//! something then is led apart in the next steps.
 
 use rayon::prelude::*;
 
@@ -14,13 +16,15 @@ use crate::{
     broad::{Bounds, Pair},
 };
 
-/// Fewest pairs that an inspection of all pairs counts as, for each vertex of the surface: these need not be counted [-].
+/// Fewest pairs that an inspection of all pairs counts as, for each vertex of the surface: these
+/// need not be counted [-].
 const FEW: usize = 8;
 /// A surface of fewer vertices has the allowance of so many [-].
 const SMALL: usize = 64;
 /// Part of the allowance that one search may find as pairs [-].
 const ONE_SEARCH: usize = 4;
-/// Visits to pairs in all events of an interval, for each visit of the allowance: they cost less, as they test one moment only [-].
+/// Visits to pairs in all events of an interval, for each visit of the allowance: they cost less,
+/// as they test one moment only [-].
 const EVENTS: f64 = 4.0;
 /// Part of the allowance that is kept for what moves as one [-].
 const RESERVE: usize = 4;
@@ -39,8 +43,8 @@ pub(crate) struct Allowance {
 }
 
 impl Contacts {
-    /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of this one. Without it, each call has
-    /// as many for itself.
+    /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
+    /// this one. Without it, each call has as many for itself.
     pub fn start_step(&mut self) {
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
@@ -80,7 +84,8 @@ impl Contacts {
         self.most_pairs() < self.parameters.most_pairs
     }
 
-    /// Whether events of an asynchronous simulator may visit pairs so often in an interval. These are not taken from the allowance.
+    /// Whether events of an asynchronous simulator may visit pairs so often in an interval. These
+    /// are not taken from the allowance.
     pub fn allows_events(&self, visits: f64) -> bool {
         visits <= EVENTS * self.allowed() as f64
     }
@@ -90,7 +95,8 @@ impl Contacts {
         *left = left.saturating_sub(visits);
     }
 
-    /// Charges a search that found too many pairs: boxes alone, which take a quarter of an inspection.
+    /// Charges a search that found too many pairs: boxes alone, which take a quarter of an
+    /// inspection.
     pub(crate) fn charge_search(&mut self, pairs: usize) {
         self.charge(pairs.div_ceil(4));
     }

@@ -1,4 +1,5 @@
-//! Contacts of obstacles with cloth that cannot give way, for `stops.rs`: those that are near, or would touch in the next step.
+//! Contacts of obstacles with cloth that cannot give way, for `stops.rs`: those that are near, or
+//! would touch in the next step.
 
 use nalgebra::Vector3;
 
@@ -17,13 +18,15 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Part of the thickness by which a body may end a step closer than it should, by the curvature of its path [-].
+/// Part of the thickness by which a body may end a step closer than it should, by the curvature of
+/// its path [-].
 pub(crate) const MISSED: f64 = 0.1;
 
 /// Cosine between the normals of two contacts at one place above which they are the same [-].
 const SAME: f64 = 1.0 - 1e-6;
 
-/// Mobility of a contact below which it is one of rounding, relative to that of both its features alone [-].
+/// Mobility of a contact below which it is one of rounding, relative to that of both its features
+/// alone [-].
 const ROUNDING: f64 = 1e-9;
 
 /// A contact of an obstacle with cloth that cannot give way.
@@ -36,7 +39,8 @@ pub(crate) struct Anchored {
     pub arm: V3,
     /// Sign of the obstacle's feature in the relative velocity.
     pub sign: f64,
-    /// Relative velocity at the end of the step without impulses, and how much of it is gained in the step `[m/s]`.
+    /// Relative velocity at the end of the step without impulses, and how much of it is gained in
+    /// the step `[m/s]`.
     pub free: V3,
     pub gained: V3,
     /// Relative velocity that it is to have along n `[m/s]`.
@@ -117,7 +121,8 @@ impl Anchored {
 }
 
 impl Contacts {
-    /// Features of the cloth that cannot give way in the next step; none where nothing is to be stopped.
+    /// Features of the cloth that cannot give way in the next step; none where nothing is to be
+    /// stopped.
     pub(crate) fn find_anchors(&self, ahead: &Ahead<'_>) -> Option<Anchors> {
         if ahead.supports.is_empty() && !ahead.carriers.iter().any(Carriers::yields) {
             return None;
@@ -137,8 +142,8 @@ impl Contacts {
         Some(Anchors { leaves, around, resting })
     }
 
-    /// Contacts that constrain the next step: of its motion without impulses, or those that are missed with such `changes` by
-    /// impulses.
+    /// Contacts that constrain the next step: of its motion without impulses, or those that are
+    /// missed with such `changes` by impulses.
     pub(crate) fn find_anchored(
         &mut self,
         state: &State,
@@ -214,7 +219,8 @@ impl Contacts {
         }
     }
 
-    /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot make way for all of it.
+    /// The contact of a pair, if it is near or would touch in the next step, with cloth that cannot
+    /// make way for all of it.
     fn anchored(
         &self,
         pair: &Pair,
@@ -302,13 +308,15 @@ impl Contacts {
         Some(contact)
     }
 
-    /// Nearest points by which a pair is a contact: at the start of the step if it is near, else at its impact.
+    /// Nearest points by which a pair is a contact: at the start of the step if it is near, else at
+    /// its impact.
     fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool) -> Option<Seen> {
         let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
         if begin.distance() < reach {
             return Some(self.seen(pair, begin, false));
         }
-        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it counts where it ends.
+        // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it
+        // counts where it ends.
         let then = may_be_backed.then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
         if let Some(then) = then {
             return Some(self.seen(pair, then, true));
@@ -318,8 +326,8 @@ impl Contacts {
         Some(self.seen(pair, impact.nearest, false))
     }
 
-    /// Nearest points of a pair that impulses should have kept apart and have not: at the end of the step, or at its impact if its
-    /// features have passed each other.
+    /// Nearest points of a pair that impulses should have kept apart and have not: at the end of
+    /// the step, or at its impact if its features have passed each other.
     fn see_missed(&self, pair: &Pair, begin: Nearest, meeting: &Meeting) -> Option<Seen> {
         let then = self.nearest_then(pair);
         let kept = meeting.radius + (1.0 - MISSED) * meeting.thickness;
@@ -339,7 +347,8 @@ impl Contacts {
         Seen { near, x, is_end }
     }
 
-    /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if nothing does.
+    /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if
+    /// nothing does.
     fn motion_at(
         &self,
         contact: &mut Anchored,
@@ -433,7 +442,8 @@ impl Contacts {
         }
     }
 
-    /// Whether a contact of one vertex between two obstacles is left to the other of them, which is lighter there.
+    /// Whether a contact of one vertex between two obstacles is left to the other of them, which is
+    /// lighter there.
     fn is_borne_by_other(
         &self,
         near: &Nearest,

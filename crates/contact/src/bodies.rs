@@ -1,7 +1,8 @@
-//! Rigid bodies and points that impulses move, for `stops.rs`: each one of its own, whatever obstacles and vertices it carries.
+//! Rigid bodies and points that impulses move, for `stops.rs`: each one of its own, whatever
+//! obstacles and vertices it carries.
 //!
-//! The relative velocity at a contact is linear in the velocities of the bodies there. With V and ω of a body at its origin, and weights
-//! c of places r from there, its part is
+//! The relative velocity at a contact is linear in the velocities of the bodies there. With V and ω
+//! of a body at its origin, and weights c of places r from there, its part is
 //!
 //!   Σ c (V + ω x r) = c̄ V + ω x m,   c̄ = Σ c,   m = Σ c r,
 //!
@@ -31,8 +32,8 @@ pub(crate) struct Bodies {
     of_obstacles: Vec<u32>,
     /// Body of each support, in their order.
     of_supports: Vec<u32>,
-    /// Number of linked bodies in contacts [-]. A contact sees their mobility multiplied by this (mass splitting), which gives
-    /// impulses that are too small, not too large.
+    /// Number of linked bodies in contacts [-]. A contact sees their mobility multiplied by this
+    /// (mass splitting), which gives impulses that are too small, not too large.
     sharing: f64,
 }
 

@@ -8,7 +8,8 @@ type M3 = Matrix3<f64>;
 /// Condition number of the angular mobility below which a body turns about every axis [-].
 const FREE: f64 = 1e7;
 
-/// Change of velocity and spin by an impulse and a torque impulse: Δv = `linear` J + `coupling` τ, Δω = `coupling`ᵀ J + `angular` τ.
+/// Change of velocity and spin by an impulse and a torque impulse: Δv = `linear` J + `coupling` τ,
+/// Δω = `coupling`ᵀ J + `angular` τ.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Mobility {
     /// `[1/kg]`
@@ -56,7 +57,8 @@ pub struct Carrier {
     pub acceleration: V3,
     /// Likewise, without the precession of a body that spins freely `[rad/s²]`.
     pub angular_acceleration: V3,
-    /// By impulses of the cloth in this step, which act over the next one: linear `[m/s²]` and angular `[rad/s²]`.
+    /// By impulses of the cloth in this step, which act over the next one: linear `[m/s²]` and
+    /// angular `[rad/s²]`.
     pub pending: [V3; 2],
 }
 
@@ -124,18 +126,21 @@ impl Carrier {
         self.velocity + h * self.accelerations()[0]
     }
 
-    /// Expected for the next step if nothing stops it, linear `[m/s²]` and, without precession, angular `[rad/s²]`.
+    /// Expected for the next step if nothing stops it, linear `[m/s²]` and, without precession,
+    /// angular `[rad/s²]`.
     pub(crate) fn accelerations(&self) -> [V3; 2] {
         [self.acceleration + self.pending[0], self.angular_acceleration + self.pending[1]]
     }
 
-    /// Acceleration at `arm` from the origin by what acts on it, without terms of the spin `[m/s²]`.
+    /// Acceleration at `arm` from the origin by what acts on it, without terms of the spin
+    /// `[m/s²]`.
     pub(crate) fn acceleration_at(&self, arm: &V3) -> V3 {
         let [linear, angular] = self.accelerations();
         linear + angular.cross(arm)
     }
 
-    /// Angular acceleration of a body that spins freely: -I⁻¹ (ω x I ω) `[rad/s²]`. Zero for what cannot turn about every axis.
+    /// Angular acceleration of a body that spins freely: -I⁻¹ (ω x I ω) `[rad/s²]`. Zero for what
+    /// cannot turn about every axis.
     pub(crate) fn precession(&self) -> V3 {
         let (spin, angular) = (&self.spin, &self.mobility.angular);
         let free = |inertia: &M3| inertia.norm() * angular.norm() < FREE;

@@ -12,13 +12,14 @@ type V3 = Vector3<f64>;
 /// Most intervals that a step is cut into for obstacles that turn.
 const INTERVALS: usize = 256;
 
-/// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses: within these bounds more
-/// after a step where one did, less after one where none did, and enough for some steps of what is slow. Too much or too little
-/// costs time.
+/// How far a vertex may leave its intended way before pairs are looked for again, in thicknesses:
+/// within these bounds more after a step where one did, less after one where none did, and enough
+/// for some steps of what is slow. Too much or too little costs time.
 const MARGINS: [f64; 2] = [0.25, 4.0];
 const SHRINK: f64 = 0.95;
 
-/// Steps after which pairs are looked for again anyway: those of slow vertices that were fast are more than there need to be.
+/// Steps after which pairs are looked for again anyway: those of slow vertices that were fast are
+/// more than there need to be.
 const REUSED: u32 = 10;
 
 /// Part of its extent by which rounding may place a vertex outside the sphere around its frame [-].
@@ -31,8 +32,8 @@ pub(crate) fn points_enter(points: impl Iterator<Item = (V3, V3)>, reach: f64, a
 }
 
 impl Contacts {
-    /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r a²/8. Only those count
-    /// that are where the cloth may come.
+    /// How many chords the turning obstacles need: of angle a and extent r one leaves the arc by r
+    /// a²/8. Only those count that are where the cloth may come.
     pub(crate) fn intervals(&self, step: &Step<'_>, end: &[V3]) -> usize {
         // Looked at only where something turns.
         let cloth = LazyCell::new(|| self.swept(step, end));
@@ -47,8 +48,9 @@ impl Contacts {
         (most as usize).min(INTERVALS)
     }
 
-    /// Largest displacement in a step, relative to the mean displacement of the cloth, of a vertex or of a place on an obstacle
-    /// that may reach the cloth `[m]`. 0 where none may. A half-space counts by its frame alone.
+    /// Largest displacement in a step, relative to the mean displacement of the cloth, of a vertex
+    /// or of a place on an obstacle that may reach the cloth `[m]`. 0 where none may. A half-space
+    /// counts by its frame alone.
     pub fn relative_displacement(&self, step: &Step<'_>, end: &[V3]) -> f64 {
         let Some(cloth) = self.swept(step, end) else { return 0.0 };
         let mean = step.begin.iter().zip(end).map(|(x, end)| end - x).sum::<V3>() / step.begin.len() as f64;
@@ -91,7 +93,8 @@ impl Contacts {
         }
     }
 
-    /// Whether an obstacle, enlarged by `reach` `[m]`, may enter a box as its frame goes from one pose to another.
+    /// Whether an obstacle, enlarged by `reach` `[m]`, may enter a box as its frame goes from one
+    /// pose to another.
     pub(crate) fn frame_enters(
         &self,
         number: usize,
@@ -108,7 +111,8 @@ impl Contacts {
         begin.rotation != end.rotation || around.low_along(&up) < up.dot(&a).max(up.dot(&b)) + reach
     }
 
-    /// Positions and displacements of all vertices, and poses, over an interval: `part` of the step.
+    /// Positions and displacements of all vertices, and poses, over an interval: `part` of the
+    /// step.
     pub(crate) fn place(&mut self, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
         self.place_cloth(paths, part, dt);
         for (number, path) in paths.iter().enumerate() {
@@ -116,11 +120,12 @@ impl Contacts {
         }
     }
 
-    /// As [`Contacts::place`], but for obstacles that are too far away to matter: only those that may come to the cloth are placed and
-    /// searched for pairs.
+    /// As [`Contacts::place`], but for obstacles that are too far away to matter: only those that
+    /// may come to the cloth are placed and searched for pairs.
     pub(crate) fn place_close(&mut self, state: &State, paths: &[Path<'_>], part: [f64; 2], dt: f64) {
         self.place_cloth(paths, part, dt);
-        // Pairs from an earlier search may be used again, in boxes which are larger than those of this interval.
+        // Pairs from an earlier search may be used again, in boxes which are larger than those of
+        // this interval.
         let boxes = &self.work.boxes;
         let [_, margin] = MARGINS;
         let around = (0..self.features.vertices()).map(|k| {
@@ -214,13 +219,15 @@ impl Contacts {
         }
     }
 
-    /// Box around the path of an obstacle over the interval, as far as contacts reach; none of a half-space, which has no end.
+    /// Box around the path of an obstacle over the interval, as far as contacts reach; none of a
+    /// half-space, which has no end.
     fn bounds_of_obstacle(&self, number: usize) -> Option<Bounds> {
         let (obstacle, core) = &self.obstacles[number];
         let first = self.work.first[number] as usize;
         match &self.work.poses[number] {
             Some(_) if obstacle.shape == Shape::HalfSpace => None,
-            // Chords of vertices stay in the hull of the spheres around both positions of the frame.
+            // Chords of vertices stay in the hull of the spheres around both positions of the
+            // frame.
             Some([begin, end]) => {
                 let [a, b] = [begin, end].map(|pose| pose.translation.vector);
                 Some(Bounds::swept(&a, &(b - a), self.reach(first) + (1.0 + ROUNDING) * core.extent))
@@ -247,7 +254,8 @@ impl Contacts {
         let around = self.work.boxes[..self.features.vertices()].iter().copied().reduce(|all, one| all.join(&one));
         let mut found = false;
         for number in 0..self.obstacles.len() {
-            // Those that their points move are always placed, and those that are absent have neither.
+            // Those that their points move are always placed, and those that are absent have
+            // neither.
             let comes = |bounds: Bounds| around.is_some_and(|around| around.meets(&bounds));
             let is_frame = self.work.poses[number].is_some();
             if !self.work.close[number] && is_frame && self.bounds_of_obstacle(number).is_some_and(comes) {
@@ -261,7 +269,8 @@ impl Contacts {
         }
     }
 
-    /// Numbers of the vertices that may have a part in pairs: the cloth's, and those of close obstacles.
+    /// Numbers of the vertices that may have a part in pairs: the cloth's, and those of close
+    /// obstacles.
     fn tracked(&self) -> impl Iterator<Item = usize> {
         let of = |k: usize| {
             let first = self.work.first[k] as usize;
@@ -271,7 +280,8 @@ impl Contacts {
         (0..self.features.vertices()).chain(close.flat_map(of))
     }
 
-    /// Of a vertex from the cloth's middle or an obstacle's surface, how far a contact reaches `[m]`.
+    /// Of a vertex from the cloth's middle or an obstacle's surface, how far a contact reaches
+    /// `[m]`.
     pub(crate) fn reach(&self, vertex: usize) -> f64 {
         let n = self.features.vertices();
         match vertex.checked_sub(n) {
@@ -283,8 +293,8 @@ impl Contacts {
         }
     }
 
-    /// As [`Contacts::search`] anew, but where all go within the boxes of a search not long ago: its pairs are all that may meet
-    /// still, and more of them change nothing.
+    /// As [`Contacts::search`] anew, but where all go within the boxes of a search not long ago:
+    /// its pairs are all that may meet still, and more of them change nothing.
     pub(crate) fn search_if_needed(&mut self) -> Result<(), ContactError> {
         self.update_pairs()?;
         self.count_pairs();
@@ -312,8 +322,8 @@ impl Contacts {
         Ok(())
     }
 
-    /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the vertices are meant to go;
-    /// else the boxes grow by where they go now.
+    /// Pairs whose boxes meet, and their nearest points at the begin. `anew`: from where the
+    /// vertices are meant to go; else the boxes grow by where they go now.
     ///
     /// # Errors
     /// More than there may be, though boxes are as small as can be: that says nothing of what was looked for before.
@@ -436,7 +446,8 @@ fn pose(begin: &Isometry3<f64>, end: &Isometry3<f64>, s: f64) -> Isometry3<f64> 
     Isometry3::from_parts(begin.translation.vector.lerp(&end.translation.vector, s).into(), rotation)
 }
 
-/// Of a half-space, a triangle of its plane that is under the whole way of the cloth, in the frame's axes.
+/// Of a half-space, a triangle of its plane that is under the whole way of the cloth, in the
+/// frame's axes.
 fn plane_below(x: &[V3], u: &[V3], pose: &Isometry3<f64>) -> [V3; 3] {
     let (mut low, mut high) = (V3::repeat(f64::INFINITY), V3::repeat(-f64::INFINITY));
     for (x, u) in x.iter().zip(u) {

@@ -6,13 +6,15 @@
 //!
 //!   J_k = -μ_k N dt min(1, |s_k|/r_k) s_k/|s_k|,   s_k = u - u_k,   u = v + w (J_0 + J_1),
 //!
-//! where v is the velocity without friction and u_k that of the obstacle's surface, all across the normal. Both impulses follow from
-//! the minimum of a convex function of u ([`Pressing::friction`]): light cloth under a heavy load would need hundreds of sweeps.
+//! where v is the velocity without friction and u_k that of the obstacle's surface, all across the
+//! normal. Both impulses follow from the minimum of a convex function of u
+//! ([`Pressing::friction`]): light cloth under a heavy load would need hundreds of sweeps.
 //!
-//! An obstacle that moves answers only in its next step, of length T. So u_k is its velocity then, without this friction, and r_k the
-//! slip at which full friction would end all slip within T: r_k = μ_k W_k T Σ N with its mobility W_k and all its loads. A larger impulse
-//! would turn the slip over from step to step. Vertices under one body share it by their loads: mass splitting. A fixed obstacle has
-//! r_k = 0: cloth sticks to it.
+//! An obstacle that moves answers only in its next step, of length T. So u_k is its velocity then,
+//! without this friction, and r_k the slip at which full friction would end all slip within T: r_k
+//! = μ_k W_k T Σ N with its mobility W_k and all its loads. A larger impulse would turn the slip
+//! over from step to step. Vertices under one body share it by their loads: mass splitting. A fixed
+//! obstacle has r_k = 0: cloth sticks to it.
 
 use nalgebra::{Matrix3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -22,7 +24,8 @@ use crate::{Ahead, Carrier, Carriers, Contacts, Mobility, State, Touch, broad::P
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// Most Newton steps of a vertex, halvings of each, and the change of velocity, relative to the largest, at which they end [-].
+/// Most Newton steps of a vertex, halvings of each, and the change of velocity, relative to the
+/// largest, at which they end [-].
 const NEWTON_STEPS: usize = 30;
 const HALVINGS: usize = 30;
 const CONVERGED: f64 = 1e-12;
@@ -126,7 +129,8 @@ impl Pressing {
         self.sticking(&v, w, dt).unwrap_or_else(|| {
             let u = self.slipping(&v, w, dt);
             let mut impulses = self.sides.map(|side| side.impulse(&u, dt).0);
-            // Where slip is least its direction is least exact: that side has what the momentum leaves.
+            // Where slip is least its direction is least exact: that side has what the momentum
+            // leaves.
             let slip = |k: usize| (u - self.sides[k].velocity).norm();
             let k = usize::from(slip(1) < slip(0));
             impulses[k] = ((u - v) / w - impulses[1 - k]).cap_magnitude(self.sides[k].most * dt);
@@ -154,7 +158,8 @@ impl Pressing {
         let largest = self.sides.iter().map(|side| (side.velocity - v).norm()).fold(0.0, f64::max);
         let mut u = *v;
         for side in self.sides.iter().filter(|side| side.range == 0.0) {
-            // From where it would stick the potential falls along the force that is left over; Newton's method would circle there.
+            // From where it would stick the potential falls along the force that is left over;
+            // Newton's method would circle there.
             let tip = side.velocity;
             let left = (v - tip) / w + self.sides.iter().map(|side| side.impulse(&tip, dt).0).sum::<V3>();
             let way = w * left.cap_magnitude(left.norm() - side.most * dt);
@@ -223,8 +228,8 @@ impl Contacts {
         pressed.collect()
     }
 
-    /// Friction of cloth that obstacles press between them, over the interval of `dt` `[s]` of the last [`Contacts::find_near`],
-    /// [`Contacts::push_near`] or [`Contacts::find_pairs`].
+    /// Friction of cloth that obstacles press between them, over the interval of `dt` `[s]` of the
+    /// last [`Contacts::find_near`], [`Contacts::push_near`] or [`Contacts::find_pairs`].
     pub fn pressings<'a>(&'a self, state: &'a State, dt: f64) -> impl Iterator<Item = Pressing> + 'a {
         state.pressed.iter().filter_map(move |pressed| {
             let x = &self.work.x[pressed.vertex as usize];
@@ -246,8 +251,9 @@ impl Contacts {
     }
 }
 
-/// Spreads the loads of two obstacles over all vertices between them as a linear pressure with the same sum and moment, no less than 0:
-/// contact of rigid bodies leaves open which vertices bear them, and a load that jumps lets cloth stick and slip.
+/// Spreads the loads of two obstacles over all vertices between them as a linear pressure with the
+/// same sum and moment, no less than 0: contact of rigid bodies leaves open which vertices bear
+/// them, and a load that jumps lets cloth stick and slip.
 fn spread(loads: &mut [Load], ahead: &Ahead<'_>) {
     let place = |load: &Load| ahead.positions[load.vertex as usize];
     let mass = |load: &Load| ahead.inverse_masses[load.vertex as usize].recip();
@@ -280,7 +286,8 @@ fn spread(loads: &mut [Load], ahead: &Ahead<'_>) {
     }
 }
 
-/// Square of the spread of vertices in a direction, relative to all of it, below which they lie in a line or plane [-].
+/// Square of the spread of vertices in a direction, relative to all of it, below which they lie in
+/// a line or plane [-].
 const FLAT: f64 = 1e-9;
 
 /// A body's loads by pressed vertices.
@@ -288,7 +295,8 @@ const FLAT: f64 = 1e-9;
 struct Body {
     /// Sum of normal forces N `[N]`.
     force: f64,
-    /// Σ N/m and Σ N r²/I, with r from the axis along the normal through the centre of mass `[N/kg]`.
+    /// Σ N/m and Σ N r²/I, with r from the axis along the normal through the centre of mass
+    /// `[N/kg]`.
     moving: f64,
     turning: f64,
 }
@@ -307,8 +315,9 @@ impl Body {
         self.turning += load.force * by_torque * n.cross(&arm).norm_squared();
     }
 
-    /// Σ N times the mobility of the body's surface across the normal `[N/kg]`. Vertices have parts of the mass by their loads. Friction that
-    /// ends slip as a whole so turns the body by Σ N r²/I over Σ N/m of the turning slip: at most 1.5 times, so that it comes to rest.
+    /// Σ N times the mobility of the body's surface across the normal `[N/kg]`. Vertices have parts
+    /// of the mass by their loads. Friction that ends slip as a whole so turns the body by Σ N r²/I
+    /// over Σ N/m of the turning slip: at most 1.5 times, so that it comes to rest.
     fn force_times_mobility(&self) -> f64 {
         self.moving.max(self.turning / 1.5)
     }
@@ -323,10 +332,11 @@ mod tests {
         PressingSide { obstacle: 0, pair, velocity, most, range }
     }
 
-    /// Impulses of both sides are Coulomb's at the velocity that they lead to: at most μ N dt, all of it against the slip beyond the range,
-    /// less by the slip's part of it within; at no slip, what sticking takes. To 1e-6 of the largest of them, since the potential
-    /// is flat around its minimum to the root of the rounding. Masses, loads, ranges and velocities are of cloth under a feather and
-    /// under a car.
+    /// Impulses of both sides are Coulomb's at the velocity that they lead to: at most μ N dt, all
+    /// of it against the slip beyond the range, less by the slip's part of it within; at no slip,
+    /// what sticking takes. To 1e-6 of the largest of them, since the potential is flat around its
+    /// minimum to the root of the rounding. Masses, loads, ranges and velocities are of cloth under
+    /// a feather and under a car.
     #[test]
     fn friction_is_coulombs_at_the_velocity_that_it_leads_to() {
         let mut seed = 7_u64;

@@ -1,25 +1,30 @@
-//! Impulses of two bodies where cloth cannot give way: what stops an obstacle at kinematic vertices.
+//! Impulses of two bodies where cloth cannot give way: what stops an obstacle at kinematic
+//! vertices.
 //!
-//! Cloth makes room for an obstacle by moving its free vertices. Where a contact has none, or next to none beside a pin, the
-//! obstacle has to give way instead, by its own mobility. Its path over a step is prescribed, so that is asked of its next
-//! step, before it gets there: with x the places at the end of this step, h the length of the next one and n the normal
-//! where they would touch, each such contact asks of the relative velocity v of its features
+//! Cloth makes room for an obstacle by moving its free vertices. Where a contact has none, or next
+//! to none beside a pin, the obstacle has to give way instead, by its own mobility. Its path over a
+//! step is prescribed, so that is asked of its next step, before it gets there: with x the places
+//! at the end of this step, h the length of the next one and n the normal where they would touch,
+//! each such contact asks of the relative velocity v of its features
 //!
 //!   n·v >= -r/h - φ e,   r = n·Σ c x - thickness,   e = max(0, -r/h - n·(v₀ + h a)),
 //!
-//! where v₀ and a are velocities now and accelerations by all else. φ is the part of the way that the cloth makes by itself
-//! (`makes_way` in `respond.rs`): 0 at kinematic cloth, growing continuously to 1 a quarter of a cell beside a pin. With
-//! restitution n·v is at least that part of the approach besides. Impulses j >= 0 along n, with Coulomb friction, solve all
-//! contacts together by projected Gauss-Seidel. Their mobilities W are of the bodies that carry obstacles and kinematic
-//! vertices (`bodies.rs`): a contact alone gets j = e/(n·W n). Supports of the kinematic vertices take the opposite.
+//! where v₀ and a are velocities now and accelerations by all else. φ is the part of the way that
+//! the cloth makes by itself (`makes_way` in `respond.rs`): 0 at kinematic cloth, growing
+//! continuously to 1 a quarter of a cell beside a pin. With restitution n·v is at least that part
+//! of the approach besides. Impulses j >= 0 along n, with Coulomb friction, solve all contacts
+//! together by projected Gauss-Seidel. Their mobilities W are of the bodies that carry obstacles
+//! and kinematic vertices (`bodies.rs`): a contact alone gets j = e/(n·W n). Supports of the
+//! kinematic vertices take the opposite.
 //!
-//! The part of j that holds against accelerations acts as a force over the next step, so that what rests stays at rest; all
-//! else is an impulse at its start.
+//! The part of j that holds against accelerations acts as a force over the next step, so that what
+//! rests stays at rest; all else is an impulse at its start.
 //!
-//! A body that tips or turns under these impulses may reach the cloth elsewhere. Its path with them is inspected again, and
-//! contacts that it still violates at the end of the next step join the system: an active-set iteration of at most `ROUNDS`
-//! passes, each from the impulses of the last. Finally impulses are scaled so that they add no energy, except where they
-//! drive apart what is too close (`keep_passive`).
+//! A body that tips or turns under these impulses may reach the cloth elsewhere. Its path with them
+//! is inspected again, and contacts that it still violates at the end of the next step join the
+//! system: an active-set iteration of at most `ROUNDS` passes, each from the impulses of the last.
+//! Finally impulses are scaled so that they add no energy, except where they drive apart what is
+//! too close (`keep_passive`).
 
 use nalgebra::Vector3;
 
@@ -34,7 +39,8 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Sweeps over the contacts, and the change of impulses relative to the largest at which they end [-].
+/// Sweeps over the contacts, and the change of impulses relative to the largest at which they end
+/// [-].
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
 
@@ -69,9 +75,10 @@ pub struct Supported {
 }
 
 impl Contacts {
-    /// Impulses that stop obstacles in the next step where kinematic cloth, or what cloth lies on, has no room for them. The state
-    /// takes the loads with which obstacles press cloth between them, for its friction in the next step. It takes over the memory
-    /// of the last step, so read what that gave before.
+    /// Impulses that stop obstacles in the next step where kinematic cloth, or what cloth lies on,
+    /// has no room for them. The state takes the loads with which obstacles press cloth between
+    /// them, for its friction in the next step. It takes over the memory of the last step, so read
+    /// what that gave before.
     ///
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches. The state is then without loads.
@@ -163,8 +170,8 @@ impl Contacts {
     }
 }
 
-/// Solves all contacts from the impulses that they have, in order of groups that share no body. Returns what they change, and
-/// of each group whether its impulses have come to an end.
+/// Solves all contacts from the impulses that they have, in order of groups that share no body.
+/// Returns what they change, and of each group whether its impulses have come to an end.
 fn solve(contacts: &mut [Anchored], bodies: &mut Bodies) -> (Changes, Vec<bool>) {
     bodies.group(contacts);
     bodies.share(contacts);
@@ -215,9 +222,10 @@ fn set_changes(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies:
     contacts.iter().for_each(|contact| bodies.apply(&contact.parts, &impulse(contact), changes));
 }
 
-/// Scales impulses of contacts that share bodies so that they add no energy but what drives features apart that are too
-/// close. Those of contacts that contradict each other, as around a body that cloth runs through, add none: they grow from
-/// sweep to sweep. Where impulses at the start of the step would add energy that forces take again in it, all act at its start.
+/// Scales impulses of contacts that share bodies so that they add no energy but what drives
+/// features apart that are too close. Those of contacts that contradict each other, as around a
+/// body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at the
+/// start of the step would add energy that forces take again in it, all act at its start.
 fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, changes: &mut Changes) {
     let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
     let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
@@ -235,7 +243,8 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     }
 }
 
-/// Work of impulses on the contacts, given with the velocities that they find: by these, and by what they change of them `[J]`.
+/// Work of impulses on the contacts, given with the velocities that they find: by these, and by
+/// what they change of them `[J]`.
 fn work_of(
     contacts: &[Anchored],
     of: impl Fn(&Anchored) -> (V3, V3),

@@ -1,14 +1,16 @@
 //! Energy that a part of a step gives to the cloth, and nobody gave.
 //!
-//! What meets an obstacle stops within a step, while the rest of the cloth goes on to its end: in a long step that stretches the cloth
-//! by far more than its motion was worth. So does what a linear step cannot see, as where a hand sets out at once. From x, v to x', v' the
-//! cloth gains
+//! What meets an obstacle stops within a step, while the rest of the cloth goes on to its end: in a
+//! long step that stretches the cloth by far more than its motion was worth. So does what a linear
+//! step cannot see, as where a hand sets out at once. From x, v to x', v' the cloth gains
 //!
 //!   Σ_f ½ m (v'² - v²) + E(x') - E(x) - Σ a·(x' - x)/dt - Σ_k (J_k - I_k - m (v'_k - v_k) + c_k)·u_k + Σ_o R_o·u_o,
 //!
-//! of free vertices f; impulses a of what acts on it; held vertices k, which go at u, with impulses J as solved for, I from contacts, and c
-//! that a method over two steps carried on; obstacles o, which go at u too and got the impulses R. Without contacts an exact step gains
-//! nothing, implicit ones less. What contacts store as springs is not in E: if they let go, that counts as given by nobody.
+//! of free vertices f; impulses a of what acts on it; held vertices k, which go at u, with impulses
+//! J as solved for, I from contacts, and c that a method over two steps carried on; obstacles o,
+//! which go at u too and got the impulses R. Without contacts an exact step gains nothing, implicit
+//! ones less. What contacts store as springs is not in E: if they let go, that counts as given by
+//! nobody.
 
 use nalgebra::Vector3;
 use partita_simulator::{Guide, Motion, Reaction, path::straight};
@@ -21,8 +23,9 @@ type V3 = Vector3<f64>;
 const GAIN: f64 = 0.1;
 
 impl ImplicitCloth {
-    /// Energy that the part of a step that was just taken, with such reactions, gave, and what it may: a tenth of what the cloth
-    /// moves with, twice what falling from rest for as long gives, and what rounding of positions and of the sum does `[J]`.
+    /// Energy that the part of a step that was just taken, with such reactions, gave, and what it
+    /// may: a tenth of what the cloth moves with, twice what falling from rest for as long gives,
+    /// and what rounding of positions and of the sum does `[J]`.
     pub(crate) fn gain(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> [f64; 2] {
         let Work { begin, next, memory, constraints, targets, contacts, .. } = &self.work;
         let falls = self.parameters.falls(dt);
@@ -51,7 +54,8 @@ impl ImplicitCloth {
                 add(work(reaction, motion, dt));
             }
         }
-        // Rounding of positions changes the membrane's energy E by no more than 2 √(E e) + e, with e that of such displacements alone.
+        // Rounding of positions changes the membrane's energy E by no more than 2 √(E e) + e, with
+        // e that of such displacements alone.
         let reach = next.positions.iter().fold(0.0, |reach: f64, x| reach.max(x.amax()));
         let alone: f64 = (0..self.sheet.masses.len()).map(|k| self.sheet.energy_of_rounding(k, reach)).sum();
         may += f64::EPSILON * self.sheet.masses.len() as f64 * sizes + 2.0 * alone;
@@ -77,8 +81,8 @@ mod tests {
 
     use super::*;
 
-    /// Force times way and torque times angle, over the time, by where the carrier goes and not by what it says of its spin: 2 N s along
-    /// 3 m, 5 N m s about 0.5 rad.
+    /// Force times way and torque times angle, over the time, by where the carrier goes and not by
+    /// what it says of its spin: 2 N s along 3 m, 5 N m s about 0.5 rad.
     #[test]
     fn work_is_force_times_way() {
         let turn = UnitQuaternion::from_scaled_axis(V3::new(0.0, 0.5, 0.0)).coords;

@@ -1,4 +1,5 @@
-//! Mobility: how a handle's velocity answers to impulses, and what a carrier does besides following its motion.
+//! Mobility: how a handle's velocity answers to impulses, and what a carrier does besides following
+//! its motion.
 
 use nalgebra::{Matrix3, UnitQuaternion, Vector3};
 use serde::{Deserialize, Serialize};
@@ -6,12 +7,14 @@ use serde::{Deserialize, Serialize};
 type V3 = Vector3<f64>;
 type M3 = Matrix3<f64>;
 
-/// Condition number of the angular mobility below which a body turns about every axis [-]. A steel wire of 1 mm and 1 m has
-/// 3e5; a hinge whose mobility was measured has the inverse of the measurement's error.
+/// Condition number of the angular mobility below which a body turns about every axis [-]. A steel
+/// wire of 1 mm and 1 m has 3e5; a hinge whose mobility was measured has the inverse of the
+/// measurement's error.
 const FREE: f64 = 1e7;
 
-/// Effective inverse mass of a handle: change of its velocity and spin by an impulse and a torque impulse at it, in
-/// world axes. The 6x6 matrix is symmetric and positive semidefinite; it is zero for what is scripted or fixed.
+/// Effective inverse mass of a handle: change of its velocity and spin by an impulse and a torque
+/// impulse at it, in world axes. The 6x6 matrix is symmetric and positive semidefinite; it is zero
+/// for what is scripted or fixed.
 ///
 ///   Δv = `linear` J + `coupling` τ,   Δω = `coupling`ᵀ J + `angular` τ
 ///
@@ -20,7 +23,8 @@ const FREE: f64 = 1e7;
 pub struct Mobility {
     /// Velocity by impulse `[1/kg]`.
     pub linear: [[f64; 3]; 3],
-    /// Velocity by torque impulse, and transposed spin by impulse `[1/(kg m)]`. Zero at a centre of mass.
+    /// Velocity by torque impulse, and transposed spin by impulse `[1/(kg m)]`. Zero at a centre of
+    /// mass.
     pub coupling: [[f64; 3]; 3],
     /// Spin by torque impulse `[1/(kg m²)]`. Zero for a Point.
     pub angular: [[f64; 3]; 3],
@@ -35,8 +39,8 @@ impl Mobility {
         Self { linear: rows(&M3::from_diagonal_element(inverse_mass)), ..Self::ZERO }
     }
 
-    /// Mobility of a free rigid body at its centre of mass, given its inverse mass `[1/kg]` and its inverse inertia in
-    /// world axes `[1/(kg m²)]`.
+    /// Mobility of a free rigid body at its centre of mass, given its inverse mass `[1/kg]` and its
+    /// inverse inertia in world axes `[1/(kg m²)]`.
     pub fn body(inverse_mass: f64, inverse_inertia: [[f64; 3]; 3]) -> Self {
         Self { angular: inverse_inertia, ..Self::point(inverse_mass) }
     }
@@ -51,14 +55,16 @@ impl Mobility {
         [self.linear, self.coupling, self.angular].iter().flatten().flatten().all(|x| x.is_finite())
     }
 
-    /// Changes of velocity `[m/s]` and spin `[rad/s]` by an impulse `[N s]` and a torque impulse `[N m s]`.
+    /// Changes of velocity `[m/s]` and spin `[rad/s]` by an impulse `[N s]` and a torque impulse
+    /// `[N m s]`.
     pub fn change(&self, impulse: V3, torque: V3) -> [V3; 2] {
         let [linear, coupling, angular] = [self.linear, self.coupling, self.angular].map(|of| matrix(&of));
         [linear * impulse + coupling * torque, coupling.transpose() * impulse + angular * torque]
     }
 
-    /// Angular acceleration of a rigid body of this mobility that spins freely, by Euler's equation: -I⁻¹ (ω x I ω) with
-    /// I⁻¹ = `angular` `[rad/s²]`. It is zero for what cannot turn about every axis, such as a door.
+    /// Angular acceleration of a rigid body of this mobility that spins freely, by Euler's
+    /// equation: -I⁻¹ (ω x I ω) with I⁻¹ = `angular` `[rad/s²]`. It is zero for what cannot turn
+    /// about every axis, such as a door.
     pub fn precession(&self, spin: V3) -> V3 {
         let angular = matrix(&self.angular);
         let free = |inertia: &M3| inertia.norm() * angular.norm() < FREE;
@@ -89,25 +95,28 @@ impl Mobility {
     }
 }
 
-/// Response of a carrier to impulses, from which a follower that cannot give way computes the impulse of two bodies.
+/// Response of a carrier to impulses, from which a follower that cannot give way computes the
+/// impulse of two bodies.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Response {
-    /// At the end of the step. Of a Point that is fixed in a rigid body it is that of a frame there.
+    /// At the end of the step. Of a Point that is fixed in a rigid body it is that of a frame
+    /// there.
     pub mobility: Mobility,
-    /// Number of the rigid body that carries it: carriers of one number, of any guide, move as one. None where that is unknown.
+    /// Number of the rigid body that carries it: carriers of one number, of any guide, move as one.
+    /// None where that is unknown.
     pub body: Option<u32>,
     /// Whether impulses on it may move carriers of other numbers too, as through joints.
     pub is_linked: bool,
-    /// Acceleration that is expected in the next step `[m/s²]`, by all but impulses of this follower that
-    /// are known only after this step.
+    /// Acceleration that is expected in the next step `[m/s²]`, by all but impulses of this
+    /// follower that are known only after this step.
     pub acceleration: [f64; 3],
     /// Angular acceleration likewise, without the precession of a body that spins freely
     /// ([`Mobility::precession`]) `[rad/s²]`.
     pub angular_acceleration: [f64; 3],
     /// Length of the carrier's next step, in which what is reported now acts `[s]`.
     pub next_step: f64,
-    /// Whether this step is iterated, so that its reactions act within it. Otherwise they act in the next
-    /// step, on top of these accelerations.
+    /// Whether this step is iterated, so that its reactions act within it. Otherwise they act in
+    /// the next step, on top of these accelerations.
     pub is_iterated: bool,
 }
 
@@ -134,8 +143,8 @@ fn rows(of: &M3) -> [[f64; 3]; 3] {
 mod tests {
     use super::*;
 
-    /// A dumbbell of 2 kg and 3 kg on a massless rod: an impulse at the first mass moves that by J/2 along the rod and, being
-    /// free to turn, across it too, and leaves the other alone.
+    /// A dumbbell of 2 kg and 3 kg on a massless rod: an impulse at the first mass moves that by
+    /// J/2 along the rod and, being free to turn, across it too, and leaves the other alone.
     #[test]
     fn a_mass_on_a_rod_answers_as_if_it_were_alone() {
         let (m, l): ([f64; 2], f64) = ([2.0, 3.0], 0.7);
@@ -149,8 +158,9 @@ mod tests {
         assert!((first - expected).norm() < 1e-14, "{first}");
     }
 
-    /// A torque-free top changes its spin by Euler's equations, here in its own axes: I₁ ω̇₁ = (I₂ - I₃) ω₂ ω₃ and so on. A hinge
-    /// about a tilted axis has no such motion, whether its mobility is exact or measured with an error of 1e-10 either way.
+    /// A torque-free top changes its spin by Euler's equations, here in its own axes: I₁ ω̇₁ = (I₂
+    /// - I₃) ω₂ ω₃ and so on. A hinge about a tilted axis has no such motion, whether its mobility
+    /// is exact or measured with an error of 1e-10 either way.
     #[test]
     fn only_what_turns_about_every_axis_precesses() {
         let inertia = V3::new(1.0, 2.0, 4.0);
@@ -165,7 +175,8 @@ mod tests {
         }
     }
 
-    /// Moving the frame there and back changes nothing, nor does turning with the body: exact identities, so rounding only.
+    /// Moving the frame there and back changes nothing, nor does turning with the body: exact
+    /// identities, so rounding only.
     #[test]
     fn shifts_and_turns_undo_each_other() {
         let body = Mobility::body(0.5, [[2.0, 0.3, 0.1], [0.3, 1.0, -0.2], [0.1, -0.2, 4.0]]);

@@ -58,8 +58,9 @@ fn sums(stops: &Stops) -> [V3; 2] {
 
 const BALL: Shape = Shape::Ball { radius: 0.1 };
 
-/// A ball that comes at a triangle of three pins keeps the velocity that takes it there within the step, and gives up the rest; or
-/// bounces. The supports get the opposite. Without an approach, or without a way to get there in time, nothing happens.
+/// A ball that comes at a triangle of three pins keeps the velocity that takes it there within the
+/// step, and gives up the rest; or bounces. The supports get the opposite. Without an approach, or
+/// without a way to get there in time, nothing happens.
 #[test]
 fn a_wall_takes_the_impulse_of_two_bodies() {
     for gap in [0.0, 0.005, 0.015] {
@@ -89,7 +90,8 @@ fn what_rests_is_held_by_a_force() {
     assert!((force - V3::y() * 2.0 * 9.81 * H).norm() < 1e-6 && impact.norm() < 1e-6, "{force:?} {impact:?}");
 }
 
-/// A bar that is hit at r from its centre answers with 1/m + r²/I, and friction takes no more than its coefficient times the push.
+/// A bar that is hit at r from its centre answers with 1/m + r²/I, and friction takes no more than
+/// its coefficient times the push.
 #[test]
 fn bodies_turn_and_rub() {
     let capsule = Shape::Capsule { half_length: 0.4, radius: 0.05 };
@@ -109,8 +111,8 @@ fn bodies_turn_and_rub() {
     }
 }
 
-/// From a pin to a quarter of a cell beside it the impulse falls from all that stops the ball to none, without a jump: cloth that moves
-/// makes way by itself.
+/// From a pin to a quarter of a cell beside it the impulse falls from all that stops the ball to
+/// none, without a jump: cloth that moves makes way by itself.
 #[test]
 fn the_impulse_is_continuous_from_held_to_free() {
     let impulse = |beside: f64| {
@@ -132,8 +134,8 @@ fn the_impulse_is_continuous_from_held_to_free() {
     assert_eq!(free, Stops::default());
 }
 
-/// A box that comes down flat on three pins is stopped by all of them together: its momentum, and no turn but for what the pins are
-/// beside its centre.
+/// A box that comes down flat on three pins is stopped by all of them together: its momentum, and
+/// no turn but for what the pins are beside its centre.
 #[test]
 fn contacts_of_one_body_are_solved_together() {
     let cuboid = Shape::Cuboid { half_extents: [0.6, 0.1, 0.6] };
@@ -155,7 +157,8 @@ fn what_is_far_or_immovable_is_left_alone() {
     }
 }
 
-/// An edge between free vertices makes way by itself, however unlike these are and though its triangle has a pin.
+/// An edge between free vertices makes way by itself, however unlike these are and though its
+/// triangle has a pin.
 #[test]
 fn free_edges_beside_a_pin_make_way() {
     let beside = V3::new(1.0, 0.0, 1.0).normalize() * 0.1;
@@ -183,8 +186,9 @@ fn on_supported(at: V3, supports: &[Support]) -> V3 {
     impact
 }
 
-/// Vertices that are fixed in one free body are stopped as that body, J = v/(1/m + 1/M + a²/I), wherever a ball comes: three supports of
-/// the same body, whose mobility there is stated by each of them.
+/// Vertices that are fixed in one free body are stopped as that body, J = v/(1/m + 1/M + a²/I),
+/// wherever a ball comes: three supports of the same body, whose mobility there is stated by each
+/// of them.
 #[test]
 fn supports_on_one_body_answer_as_one() {
     let (mass, inertia) = (3.0, 0.2);
@@ -204,8 +208,9 @@ fn supports_on_one_body_answer_as_one() {
     }
 }
 
-/// Three bodies that are welded to one of 3 kg, each measured by itself, show its mobility each. Three supports that counted as
-/// three such bodies would take three times the impulse; linked ones share it.
+/// Three bodies that are welded to one of 3 kg, each measured by itself, show its mobility each.
+/// Three supports that counted as three such bodies would take three times the impulse; linked ones
+/// share it.
 #[test]
 fn supports_that_are_linked_share_what_they_show() {
     let linear = Matrix3::from_diagonal_element(1.0 / 3.0);
