@@ -79,9 +79,10 @@ impl InterfaceLedger {
             self.moments[1] += moment(got[i]);
             pending_moment += moment(pending[i]);
             self.work += work(residual, [v, w]);
-            let change = slot.change_in(b, pending[i]);
-            let mean_then = [Vector3::from(b.velocity) + 0.5 * change[0], Vector3::from(b.spin) + 0.5 * change[1]];
-            self.in_transit += (-work(pending[i], mean_then)).max(0.0);
+            let stopped = -work(pending[i], [b.velocity, b.spin].map(Vector3::from));
+            if stopped > 0.0 {
+                self.in_transit += (stopped - 0.5 * work(pending[i], slot.change_in(b, pending[i]))).max(0.0);
+            }
         }
         self.lag = (self.moments[1] - self.moments[0] - pending_moment).into();
     }
