@@ -158,9 +158,9 @@ mod tests {
         assert!((first - expected).norm() < 1e-14, "{first}");
     }
 
-    /// A torque-free top changes its spin by Euler's equations, here in its own axes: I₁ ω̇₁ = (I₂
-    /// - I₃) ω₂ ω₃ and so on. A hinge about a tilted axis has no such motion, whether its mobility
-    /// is exact or measured with an error of 1e-10 either way.
+    /// A torque-free top changes its spin by Euler's equations, in its own axes
+    /// I₁ ω̇₁ = (I₂ - I₃) ω₂ ω₃ and so on. A hinge about a tilted axis has no such motion, whether its
+    /// mobility is exact or measured with an error of 1e-10 either way.
     #[test]
     fn only_what_turns_about_every_axis_precesses() {
         let inertia = V3::new(1.0, 2.0, 4.0);
