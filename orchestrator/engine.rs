@@ -135,6 +135,8 @@ pub(crate) struct Engine {
     levels: Vec<Vec<usize>>,
     pub interfaces: Vec<Interface>,
     pub springs: Vec<SpringPlan>,
+    /// Slots of bodies and points that followers collide with and can move.
+    pub contacts: Vec<SlotIndex>,
     pub scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
@@ -212,6 +214,7 @@ impl Engine {
                 slot.mobility = slot.mobility.turned(&back);
             }
         }
+        let contacts = crate::plan::contacts(&interfaces);
         let pass = Pass {
             used: zeros.clone(),
             impacts: zeros.clone(),
@@ -237,6 +240,7 @@ impl Engine {
             levels,
             interfaces,
             springs,
+            contacts,
             scheme,
             state,
             pass,
@@ -373,12 +377,7 @@ impl Engine {
                 let (interface, leader) = (guide.interface, guide.leader);
                 let slots = &self.interfaces[interface].slots;
                 let is_iterated = |slot| self.is_iterated([interface, slot]);
-                let before: usize = self.interfaces[..interface].iter().map(|interface| interface.slots.len()).sum();
-                let body = |slot: usize| {
-                    let kind = self.members[leader].table.kind(slots[slot].handle);
-                    (kind == Ok(partita_simulator::Kind::Frame)).then_some((before + slot) as u32)
-                };
-                guide.responses(slots, &self.pass.ends[leader], &lasting[interface], body, is_iterated, next_dt)
+                guide.responses(slots, &self.pass.ends[leader], &lasting[interface], is_iterated, next_dt)
             }));
         }
         inputs

@@ -54,9 +54,8 @@ pub(crate) struct Passivity {
     pub work: f64,
     /// Work of the last window's reactions in that window `[J]`.
     pub taken: f64,
-    /// Energy that the follower has given since then, less what the carrier has got: where either
-    /// was driven, and in all `[J]`.
-    pub given: [f64; 2],
+    /// Energy that the follower has given since then, less what the carrier has got.
+    pub tank: Tank,
     /// Largest kinetic energy that the carrier had since then, and that it would have gained in one
     /// window from rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
@@ -71,28 +70,38 @@ impl Passivity {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
         let added = if counts { late - self.taken } else { 0.0 };
-        let given = self.given_after(late, taken);
-        Self { work: self.work + added, taken, given, energies, ..self }
+        let tank = self.tank.after(late, taken);
+        Self { work: self.work + added, taken, tank, energies, ..self }
     }
 
     /// State of a contact that has ended. What its carrier got without being given stays.
     fn ended(self) -> Self {
-        Self { given: self.given.map(|given| given.min(0.0)), ..Self::default() }
-    }
-
-    fn given_after(&self, late: f64, taken: f64) -> [f64; 2] {
-        [self.given[0] + taken.max(0.0) - late.max(0.0), self.given[1] + taken - late]
-    }
-
-    /// Energy that reactions may still drive the carrier with: an energy tank, which impulses that
-    /// were withheld leave full `[J]`.
-    pub fn tank(&self) -> f64 {
-        self.given[0].min(self.given[1])
+        Self { tank: Tank(self.tank.0.map(|given| given.min(0.0))), ..Self::default() }
     }
 
     /// Energy that an addition is compared with `[J]`.
     fn energy(&self) -> f64 {
         self.energies[0].max(self.energies[1])
+    }
+}
+
+/// Energy that a follower has given and a carrier has not got: where either was driven, and in all
+/// `[J]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tank([f64; 2]);
+
+impl Tank {
+    /// State after reactions that did the work `late`, and new ones that took the work `taken`
+    /// `[J]`.
+    fn after(self, late: f64, taken: f64) -> Self {
+        let Self([driven, all]) = self;
+        Self([driven + taken.max(0.0) - late.max(0.0), all + taken - late])
+    }
+
+    /// Energy that reactions may still drive the carrier with: impulses that were withheld leave
+    /// the tank full `[J]`.
+    pub fn energy(self) -> f64 {
+        self.0[0].min(self.0[1])
     }
 }
 
@@ -171,7 +180,7 @@ impl Engine {
             let next = known.after(energies, late, taken).after(energies, then, 0.0);
             next.work > (ALLOWED * next.energies[0]).max(FALL * next.energies[1])
         };
-        self.slot_indices().filter(is_active).collect()
+        self.contacts.iter().copied().filter(is_active).collect()
     }
 
     /// Slots of all interfaces.
@@ -234,15 +243,14 @@ impl Engine {
 
     /// Adds the last pass to the energies of contacts; one that has ended starts anew.
     pub(crate) fn record_passivity(&mut self, dt: f64) {
-        for i in 0..self.interfaces.len() {
-            for s in 0..self.interfaces[i].slots.len() {
-                let known = self.state.interfaces[i].passivity[s];
-                let next = self.contact([i, s], dt).map(|window| {
-                    let [late, taken] = self.works([i, s], &window);
-                    known.after(window.energies(&self.lasting_at([i, s], &window), dt), late, taken)
-                });
-                self.state.interfaces[i].passivity[s] = next.unwrap_or(known.ended());
-            }
+        for k in 0..self.contacts.len() {
+            let [i, s] = self.contacts[k];
+            let known = self.state.interfaces[i].passivity[s];
+            let next = self.contact([i, s], dt).map(|window| {
+                let [late, taken] = self.works([i, s], &window);
+                known.after(window.energies(&self.lasting_at([i, s], &window), dt), late, taken)
+            });
+            self.state.interfaces[i].passivity[s] = next.unwrap_or(known.ended());
         }
     }
 
@@ -293,8 +301,7 @@ impl Engine {
         let interface = &self.state.interfaces[i];
         let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
         let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work(impulse));
-        let [driven, all] = interface.passivity[s].given_after(other, taken);
-        driven.min(all)
+        interface.passivity[s].tank.after(other, taken).energy()
     }
 
     /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
@@ -342,8 +349,7 @@ mod tests {
     #[test]
     fn a_tank_holds_what_was_withheld() {
         let after = |windows: &[[f64; 2]]| {
-            let add = |state: Passivity, [late, taken]: &[f64; 2]| state.after([1.0; 2], *late, *taken);
-            windows.iter().fold(Passivity::default(), add).tank()
+            windows.iter().fold(Tank::default(), |tank, &[late, taken]| tank.after(late, taken)).energy()
         };
         assert_eq!(after(&[[0.0, 2.0], [0.0, 3.0]]), 5.0);
         assert_eq!(after(&[[0.0, 2.0], [2.0, 0.0]]), 0.0);

@@ -66,6 +66,9 @@ pub(crate) struct Slot {
     /// body.
     #[serde(skip)]
     pub is_linked: bool,
+    /// Number of the rigid body that the handle is, of all slots; none of a Point.
+    #[serde(skip)]
+    pub body: Option<u32>,
     /// Slots of other interfaces with the same handle.
     #[serde(skip)]
     pub others: Vec<[usize; 2]>,
@@ -179,4 +182,13 @@ pub(crate) fn find_others(interfaces: &mut [Interface]) {
             slot.others = all.filter(|&&other| other != [i, s]).copied().collect();
         }
     }
+}
+
+/// Slots of handles that followers collide with, and that impulses move.
+pub(crate) fn contacts(interfaces: &[Interface]) -> Vec<[usize; 2]> {
+    let slots = interfaces
+        .iter()
+        .enumerate()
+        .flat_map(|(i, interface)| interface.slots.iter().enumerate().map(move |(s, slot)| ([i, s], slot)));
+    slots.filter(|(_, slot)| slot.collides && !slot.mobility.is_zero()).map(|(index, _)| index).collect()
 }

@@ -62,14 +62,12 @@ pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Ac
 
 impl GuidePlan {
     /// Responses of the guide's carriers at the end of a window, given the leader's watched
-    /// `states` then, the lasting accelerations by slot, and numbers of rigid bodies; none if no
-    /// impulse moves any of them.
+    /// `states` then, and the lasting accelerations by slot; none if no impulse moves any of them.
     pub(crate) fn responses(
         &self,
         slots: &[Slot],
         states: &[HandleState],
         accelerations: &[Accelerations],
-        body: impl Fn(usize) -> Option<u32>,
         is_iterated: impl Fn(usize) -> bool,
         next_step: f64,
     ) -> Option<std::sync::Arc<[Response]>> {
@@ -78,7 +76,7 @@ impl GuidePlan {
             let [linear, angular] = accelerations[slot];
             let response = Response {
                 mobility,
-                body: body(slot),
+                body: slots[slot].body,
                 is_linked: slots[slot].is_linked,
                 acceleration: linear,
                 angular_acceleration: angular,
@@ -113,8 +111,7 @@ impl GuidePlan {
 impl Engine {
     /// Whether a follower may have to stop a carrier.
     pub(crate) fn can_strike(&self) -> bool {
-        let mut slots = self.interfaces.iter().flat_map(|interface| &interface.slots);
-        slots.any(|slot| slot.collides && !slot.mobility.is_zero())
+        !self.contacts.is_empty()
     }
 
     /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is

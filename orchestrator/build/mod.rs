@@ -143,13 +143,16 @@ impl Builder {
     fn slot(&mut self, interface: usize, handle: HandleId, watched: usize) -> usize {
         let Interface { leader, slots, .. } = &mut self.interfaces[interface];
         let leader = &*self.scene.simulators[*leader];
+        let number = self.slots.len() as u32;
         *self.slots.entry((interface, handle)).or_insert_with(|| {
+            let kind = leader.handles().kind(handle);
             slots.push(Slot {
                 handle,
                 watched,
                 extent: extent(leader, handle),
                 mobility: Mobility::ZERO,
                 is_linked: false,
+                body: (kind == Ok(Kind::Frame)).then_some(number),
                 others: vec![],
                 collides: false,
             });

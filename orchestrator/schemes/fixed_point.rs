@@ -99,7 +99,7 @@ impl Solved {
             let waiting = if has_converged { withheld[s] } else { owed };
             let velocities = engine.next_velocities([i, s]);
             let shown = shown * sharing(engine, &self.slots, [i, s]);
-            let tank = engine.state.interfaces[i].passivity[s].tank();
+            let tank = engine.state.interfaces[i].passivity[s].tank.energy();
             let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
             let reaction = engine.pass.reaction([i, s]);
             let state = &mut engine.state.interfaces[i];

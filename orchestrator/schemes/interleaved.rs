@@ -18,7 +18,7 @@ const PASSES: u32 = 7;
 const ENERGY: f64 = 1e-3;
 
 pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-    if engine.iterated().next().is_some() {
+    if engine.contacts.iter().any(|&slot| engine.is_iterated(slot)) {
         return iterated(engine, dt, next_dt, pushes);
     }
     let forces: Vec<_> =

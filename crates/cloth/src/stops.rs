@@ -65,7 +65,7 @@ impl Obstacles {
             let response = response(guide as usize)?.first()?;
             let mobility = matrices(&response.mobility);
             let at = &cloth.positions[held.vertex];
-            let [pending, _] = pending.gained(One::of(guide, response.body), at, &mobility);
+            let [pending, _] = pending.gained(One::of(guide, 0, response.body), at, &mobility);
             (mobility != Mobility::default()).then(|| partita_contact::Support {
                 vertex: held.vertex as u32,
                 mobility,
@@ -141,51 +141,46 @@ fn carriers_of(guide: &Guide, motion: &Motion, responses: Option<&[Response]>, f
     }
 }
 
-/// Impulses that the cloth puts on carriers, which act over their next step.
-struct Pending<'a> {
-    reactions: &'a [Reaction],
-    /// Whether such a reaction does, by its guide and carrier.
-    acts: Box<dyn Fn(&Reaction) -> bool + 'a>,
-    /// Sums of impulses and of their moments about the world's origin on what moves as one: a body,
-    /// or the carrier of a guide.
+/// Impulses that the cloth puts on carriers, which act over their next step, where the loads of
+/// these are not iterated.
+struct Pending {
+    /// Sums of impulses and of their moments about the world's origin on what moves as one.
     sums: BTreeMap<One, [V3; 2]>,
     /// Length of that step `[s]`.
     dt: f64,
 }
 
-/// A rigid body, or what a guide's first handle carries, by its number.
+/// A rigid body by its number, or a carrier by its guide and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum One {
     Body(u32),
-    Guide(u32),
+    Carrier(u32, u32),
 }
 
 impl One {
-    fn of(guide: u32, body: Option<u32>) -> Self {
-        body.map_or(Self::Guide(guide), Self::Body)
+    fn of(guide: u32, carrier: u32, body: Option<u32>) -> Self {
+        body.map_or(Self::Carrier(guide, carrier), Self::Body)
     }
 }
 
-impl<'a> Pending<'a> {
-    /// Of reactions on carriers whose loads are not iterated.
-    fn of(inputs: &'a Inputs, reactions: &'a [Reaction], dt: f64) -> Self {
-        let response = |reaction: &Reaction| -> Option<&'a Response> {
-            inputs.responses.get(reaction.guide as usize)?.as_deref()?.get(reaction.carrier as usize)
-        };
-        let acts = move |reaction: &Reaction| response(reaction).is_some_and(|response| !response.is_iterated);
+impl Pending {
+    fn of(inputs: &Inputs, reactions: &[Reaction], dt: f64) -> Self {
         let mut sums = BTreeMap::<One, [V3; 2]>::new();
-        for reaction in reactions.iter().filter(|reaction| reaction.carrier == 0 && acts(reaction)) {
-            let Some(Some(motion)) = inputs.motions.get(reaction.guide as usize) else { continue };
-            let [linear, angular] = [reaction.impulse.linear, reaction.impulse.angular].map(V3::from);
-            let one = One::of(reaction.guide, response(reaction).and_then(|response| response.body));
-            let [impulse, moment] = sums.entry(one).or_default();
-            *impulse += linear;
-            *moment += angular + V3::from(motion.end[0].position).cross(&linear);
+        for &Reaction { guide, carrier, impulse } in reactions {
+            let responses = inputs.responses.get(guide as usize).and_then(Option::as_deref);
+            let response = responses.and_then(|responses| responses.get(carrier as usize));
+            let Some(response) = response.filter(|response| !response.is_iterated) else { continue };
+            let Some(Some(motion)) = inputs.motions.get(guide as usize) else { continue };
+            let at = V3::from(motion.end[carrier as usize].position);
+            let [linear, angular] = [impulse.linear, impulse.angular].map(V3::from);
+            let [sum, moment] = sums.entry(One::of(guide, carrier, response.body)).or_default();
+            *sum += linear;
+            *moment += angular + at.cross(&linear);
         }
-        Self { reactions, acts: Box::new(acts), sums, dt }
+        Self { sums, dt }
     }
 
-    /// Accelerations by them of a place on a body, linear and angular `[m/s²]`, `[rad/s²]`.
+    /// Accelerations by them of a place on what moves as one, linear and angular `[m/s²]`, `[rad/s²]`.
     fn gained(&self, one: One, at: &V3, mobility: &Mobility) -> [V3; 2] {
         let Some([impulse, moment]) = self.sums.get(&one) else { return [V3::zeros(); 2] };
         mobility.change(impulse, &(moment - at.cross(impulse))).map(|change| change / self.dt)
@@ -193,20 +188,14 @@ impl<'a> Pending<'a> {
 
     /// Adds them to the carriers of a guide.
     fn add_to(&self, carriers: &mut Carriers, guide: u32) {
+        let add = |(number, carrier): (usize, &mut Carrier)| {
+            let one = One::of(guide, number as u32, carrier.body);
+            carrier.pending = self.gained(one, &carrier.pose.translation.vector, &carrier.mobility);
+        };
         match carriers {
             Carriers::Absent => {}
-            Carriers::Frame(frame) => {
-                let at = frame.pose.translation.vector;
-                frame.pending = self.gained(One::of(guide, frame.body), &at, &frame.mobility);
-            }
-            Carriers::Points(points) => {
-                for reaction in
-                    self.reactions.iter().filter(|reaction| reaction.guide == guide && (self.acts)(reaction))
-                {
-                    let point = &mut points[reaction.carrier as usize];
-                    point.pending[0] += point.mobility.linear * V3::from(reaction.impulse.linear) / self.dt;
-                }
-            }
+            Carriers::Frame(frame) => add((0, frame)),
+            Carriers::Points(points) => points.iter_mut().enumerate().for_each(add),
         }
     }
 }

@@ -114,16 +114,25 @@ impl Contacts {
             self.work.allowance.inspection = few;
             return;
         }
+        self.set_spans();
+        let met = self.work.pairs.par_iter().filter(|pair| self.may_meet(pair)).count();
+        self.work.allowance.inspection = met.max(few);
+    }
+
+    /// Computes boxes around the ways of all vertices, as far as contacts reach.
+    pub(crate) fn set_spans(&mut self) {
         let mut boxes = std::mem::take(&mut self.work.spans);
         boxes.clear();
         let work = &self.work;
         boxes.extend((0..work.x.len()).map(|k| Bounds::swept(&work.x[k], &work.u[k], self.reach(k))));
-        let meets = |pair: &&Pair| {
-            let (one, other) = pair.vertices.split_at(pair.kind.split());
-            Bounds::of(&boxes, one).meets(&Bounds::of(&boxes, other))
-        };
-        self.work.allowance.inspection = self.work.pairs.par_iter().filter(meets).count().max(few);
         self.work.spans = boxes;
+    }
+
+    /// Whether boxes around the ways of both features of a pair meet. The search, whose boxes serve
+    /// several steps, finds more pairs.
+    pub(crate) fn may_meet(&self, pair: &Pair) -> bool {
+        let (one, other) = pair.vertices.split_at(pair.kind.split());
+        Bounds::of(&self.work.spans, one).meets(&Bounds::of(&self.work.spans, other))
     }
 
     /// Charges one inspection of all pairs.

@@ -9,7 +9,7 @@ use nalgebra::{Matrix3, Vector3};
 
 use crate::{
     ContactError, Contacts, State, Step,
-    broad::{Bounds, Pair},
+    broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Kind,
     regions::LED,
@@ -28,6 +28,7 @@ impl Contacts {
     /// As [`Contacts::resolve`], but for what touches.
     pub fn find_pairs(&mut self, state: &State, step: &Step<'_>, end: &[V3]) -> Result<(), ContactError> {
         let state = self.look_around(state, step, end)?;
+        self.set_spans();
         let mut due = std::mem::take(&mut self.work.due);
         due.clear();
         // Where nearest points are depends on the event: all vertices of the cloth have to be such.
@@ -48,19 +49,6 @@ impl Contacts {
     /// [`Contacts::vertices`].
     pub fn due_pairs(&self) -> &[Pair] {
         &self.work.due
-    }
-
-    /// Whether boxes around the paths of a pair meet. Boxes that serve more than one search find more pairs.
-    pub(crate) fn may_meet(&self, pair: &Pair) -> bool {
-        let (one, other) = pair.vertices.split_at(pair.kind.split());
-        self.bounds(one).meets(&self.bounds(other))
-    }
-
-    /// Around the ways of vertices, as far as contacts reach.
-    fn bounds(&self, vertices: &[u32]) -> Bounds {
-        let of = |&v: &u32| Bounds::swept(&self.work.x[v as usize], &self.work.u[v as usize], self.reach(v as usize));
-        let first = of(&vertices[0]);
-        vertices[1..].iter().fold(first, |all, v| all.join(&of(v)))
     }
 
     /// Of the last [`Contacts::find_pairs`]: where each vertex, obstacles' after the surface's, was at the begin, and its way

@@ -230,12 +230,16 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
     let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
     let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies, changes);
-    if linear + square > allowed {
-        let scale = ((allowed - linear) / square).max(0.0);
+    // False for works that overflow, which say nothing of any contact of the group.
+    let is_passive = linear + square <= allowed;
+    let scale = if is_passive { 1.0 } else { (allowed - linear) / square };
+    if scale > 0.0 && scale.is_finite() {
         for contact in contacts.iter_mut() {
             contact.push *= scale;
             contact.drag *= scale;
         }
+    } else {
+        contacts.iter_mut().for_each(|contact| (contact.push, contact.drag) = (0.0, V3::zeros()));
     }
     let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
     if work_of(contacts, at_start, bodies, changes).iter().sum::<f64>() > allowed {
