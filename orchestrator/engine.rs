@@ -270,8 +270,15 @@ impl Engine {
     pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
         self.to_iterate.clear();
         let scheme = self.scheme.clone();
-        let piece = dt * PIECE;
-        if dt > self.state.last_dt && self.can_strike() && self.strikes_soon(piece, dt, pushes)? {
+        let (piece, last) = (dt * PIECE, self.state.last_dt);
+        if dt < last {
+            self.hold_for(dt / last);
+        }
+        let before = (dt > last && self.can_strike()).then(|| self.state.interfaces.clone());
+        if before.is_some() && piece < last {
+            self.hold_for(piece / last);
+        }
+        if before.is_some() && self.strikes_soon(piece, dt, pushes)? {
             let (window, end) = (self.state.window, self.state.time + dt);
             let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
             let iterated: Vec<_> = self.iterated().collect();
@@ -298,7 +305,28 @@ impl Engine {
             (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
             return Ok(report);
         }
+        if let Some(before) = before {
+            self.state.interfaces = before;
+        }
         scheme.window(self, dt, dt, pushes)
+    }
+
+    /// Impulses that hold carriers over a window act over a `part` of it, since the next window is
+    /// that much shorter. The rest never acts.
+    fn hold_for(&mut self, part: f64) {
+        for (interface, state) in self.interfaces.iter().zip(&mut self.state.interfaces) {
+            let InterfaceState { holding, carry, pending, ledger, .. } = state;
+            for (s, slot) in interface.slots.iter().enumerate() {
+                if holding[s] == Wrench::ZERO {
+                    continue;
+                }
+                let rest = holding[s].scaled(1.0 - part);
+                for impulse in [&mut holding[s], &mut carry[s], &mut pending[s]] {
+                    *impulse = *impulse - rest;
+                }
+                ledger.cancel(rest, &self.state.states[interface.leader][slot.watched]);
+            }
+        }
     }
 
     /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.

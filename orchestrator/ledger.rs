@@ -18,7 +18,8 @@ pub struct InterfaceLedger {
     pub leader: String,
     /// On the leader's handles so far [N s, N m s].
     pub used: Wrench,
-    /// What the follower reported for them [N s, N m s].
+    /// What the follower reported for them, less what was to hold them in a window that came
+    /// shorter [N s, N m s].
     pub got: Wrench,
     /// Reported and not yet used; acts in the next window, but for what would add energy to a body
     /// there [N s, N m s].
@@ -68,16 +69,14 @@ impl InterfaceLedger {
             let (a, b) = (&begin[slot.watched], &end[slot.watched]);
             let mean = |x: [f64; 3], y: [f64; 3]| 0.5 * (Vector3::from(x) + Vector3::from(y));
             let (x, v, w) = (mean(a.position, b.position), mean(a.velocity, b.velocity), mean(a.spin, b.spin));
-            let moment = |wrench: Wrench| x.cross(&Vector3::from(wrench.linear)) + Vector3::from(wrench.angular);
-
             let residual = used[i] - got[i];
             pending[i] = pending[i] - residual;
             self.used += used[i];
             self.got += got[i];
             self.pending += pending[i];
-            self.moments[0] += moment(used[i]);
-            self.moments[1] += moment(got[i]);
-            pending_moment += moment(pending[i]);
+            self.moments[0] += moment(used[i], &x);
+            self.moments[1] += moment(got[i], &x);
+            pending_moment += moment(pending[i], &x);
             self.work += work(residual, [v, w]);
             let stopped = -work(pending[i], [b.velocity, b.spin].map(Vector3::from));
             if stopped > 0.0 {
@@ -85,6 +84,13 @@ impl InterfaceLedger {
             }
         }
         self.lag = (self.moments[1] - self.moments[0] - pending_moment).into();
+    }
+
+    /// Takes back a pending impulse on a handle.
+    pub(crate) fn cancel(&mut self, impulse: Wrench, handle: &HandleState) {
+        self.got = self.got - impulse;
+        self.pending = self.pending - impulse;
+        self.moments[1] -= moment(impulse, &handle.position.into());
     }
 
     /// |used + pending − got| over |used| + |got|, force and torque apart, the larger [-]: rounding.
@@ -96,4 +102,9 @@ impl InterfaceLedger {
         };
         relative(|wrench| wrench.linear).max(relative(|wrench| wrench.angular))
     }
+}
+
+/// Moment about the world's origin of an impulse at x [N m s].
+fn moment(impulse: Wrench, x: &Vector3<f64>) -> Vector3<f64> {
+    x.cross(&Vector3::from(impulse.linear)) + Vector3::from(impulse.angular)
 }

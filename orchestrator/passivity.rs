@@ -68,7 +68,7 @@ impl Passivity {
     /// and new ones the work `taken` `[J]`.
     fn after(self, energies: [f64; 2], late: f64, taken: f64) -> Self {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
-        let counts = self.taken < 0.0 || energies[0] > DRIVEN * energies[1];
+        let counts = self.taken < 0.0 || energies[0] >= DRIVEN * energies[1];
         let added = if counts { late - self.taken } else { 0.0 };
         let tank = self.tank.after(late, taken);
         Self { work: self.work + added, taken, tank, energies, ..self }

@@ -122,18 +122,16 @@ impl Engine {
         if !self.try_piece(piece, next, pushes)? {
             return Ok(false);
         }
-        let mut is_held = false;
         if self.state.last_dt == 0.0 {
-            let without = self.pass.got.clone();
             for i in 0..self.interfaces.len() {
                 self.state.interfaces[i].accelerations = self.accelerations(i, piece);
             }
             if !self.try_piece(piece, next, pushes)? {
                 return Ok(false);
             }
-            is_held = self.pass.got != without;
         }
-        Ok(is_held || self.pass.impacts.iter().flatten().any(|impact| *impact != Wrench::ZERO))
+        let mut ahead = self.pass.impacts.iter().chain(&self.pass.holding).flatten();
+        Ok(ahead.any(|impulse| *impulse != Wrench::ZERO))
     }
 
     /// Takes a step and goes back; its pass stays to be read. Whether it succeeded.

@@ -164,9 +164,11 @@ impl Pushes {
             let coefficients = pressure.coefficients;
             let errors = secants.iter().zip(&coefficients).filter(|(now, _)| **now > 0.0);
             worst = errors.fold(worst, |worst, (now, used)| worst.max((now - used).abs() / now));
-            let across = pressure.pressing.across(&places[k]);
+            // Contacts move the vertex as if there were no friction, which only links have in their masses.
+            let by_contacts = inverse_masses[k] * pressure.by_contacts;
+            let across = pressure.pressing.across(&(places[k] - by_contacts));
             // Links also move the vertex along the normal as if friction were its mass: obstacles bear that.
-            let by_links = places[k] - pressure.free - inverse_masses[k] * pressure.by_contacts;
+            let by_links = places[k] - pressure.free - by_contacts;
             let along = pressure.pressing.normal.dot(&by_links) * pressure.pressing.normal;
             pressure.drags = std::array::from_fn(|k| coefficients[k] * (pressure.targets[k] - across - along));
         }
