@@ -37,8 +37,9 @@ pub(crate) struct Coupled {
     /// By member, impulse of all loads on it so far [N s].
     pub given: Vec<[f64; 3]>,
     pub totals: Totals,
-    /// Length of the last window `[s]`; 0 before the first.
+    /// Length of the last window, and of the longest so far `[s]`; 0 before the first.
     pub last_dt: f64,
+    pub longest_dt: f64,
 }
 
 /// What one interface carries from window to window, by slot.
@@ -174,7 +175,10 @@ impl Engine {
             let slots = &mut interfaces[guide.interface].slots;
             guide.slots().for_each(|slot| slots[slot].collides = true);
         }
-        for interface in interfaces.iter_mut().filter(|interface| members[interface.follower].responds) {
+        let is_used = |interface: &&mut Interface| {
+            members[interface.follower].responds || interface.slots.iter().any(|slot| slot.collides)
+        };
+        for interface in interfaces.iter_mut().filter(is_used) {
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
             // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
             let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
@@ -232,6 +236,7 @@ impl Engine {
             given: vec![[0.0; 3]; n],
             totals: Totals::default(),
             last_dt: 0.0,
+            longest_dt: 0.0,
         };
         let inputs = vec![Inputs::default(); n];
         Ok(Self {
@@ -519,6 +524,7 @@ impl Engine {
         state.window += 1;
         state.time += dt;
         state.last_dt = dt;
+        state.longest_dt = state.longest_dt.max(dt);
         WindowReport { window: state.window - 1, time: state.time, passes, outcome, load_change, gap, iterations }
     }
 

@@ -56,8 +56,18 @@ impl Slot {
 /// second window none is known to last.
 pub(crate) fn lasting(now: &Accelerations, before: Option<&Accelerations>) -> Accelerations {
     let Some(before) = before else { return Accelerations::default() };
-    let of = |a: f64, b: f64| if a * b > 0.0 { a.signum() * a.abs().min(b.abs()) } else { 0.0 };
-    [0, 1].map(|i| [0, 1, 2].map(|k| of(now[i][k], before[i][k])))
+    [0, 1].map(|i| [0, 1, 2].map(|k| common(now[i][k], before[i][k])))
+}
+
+/// Load that was there before as well, likewise [N, N m].
+pub(crate) fn lasting_load(now: &Wrench, before: &Wrench) -> Wrench {
+    let of = |now: [f64; 3], before: [f64; 3]| [0, 1, 2].map(|k| common(now[k], before[k]));
+    Wrench { linear: of(now.linear, before.linear), angular: of(now.angular, before.angular) }
+}
+
+/// The smaller of two numbers of one sign; 0 of others.
+fn common(a: f64, b: f64) -> f64 {
+    if a * b > 0.0 { a.signum() * a.abs().min(b.abs()) } else { 0.0 }
 }
 
 impl GuidePlan {
@@ -111,7 +121,7 @@ impl GuidePlan {
 impl Engine {
     /// Whether a follower may have to stop a carrier.
     pub(crate) fn can_strike(&self) -> bool {
-        !self.contacts.is_empty()
+        self.contacts.iter().any(|&[i, _]| self.members[self.interfaces[i].follower].responds)
     }
 
     /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is
@@ -150,7 +160,9 @@ impl Engine {
     /// loads are iterated, by all but its impacts and holding impulses.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
         let Interface { follower, leader, slots } = &self.interfaces[interface];
-        if !self.members[*follower].responds {
+        let from = self.contacts.partition_point(|&[i, _]| i < interface);
+        let has_contacts = self.contacts.get(from).is_some_and(|&[i, _]| i == interface);
+        if !self.members[*follower].responds && !has_contacts {
             return Vec::new();
         }
         let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);

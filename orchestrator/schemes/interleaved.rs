@@ -7,7 +7,10 @@
 use partita_simulator::{Outcome, Wrench};
 
 use super::{Relaxed, fixed_point::FixedPoint};
-use crate::engine::{Engine, Failure, InterfaceState, Push, START, WindowReport};
+use crate::{
+    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    responses::lasting_load,
+};
 
 /// Passes for one set of iterated contacts; a window has one set more for each contact that joins. A limit of
 /// cost: more passes were not compared on the same scenes.
@@ -58,13 +61,20 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
 /// The force is carried over: λ⁽ⁱ⁺¹⁾ = G(λ⁽ⁱ⁾), [PD97] eq. 3. Where the next window has another
 /// length its impulse differs from what was got; the difference stays pending and is carried too.
 /// Impacts act at the start of the next window, and holding impulses over it, as they are.
+///
+/// In a window shorter than others before, an impulse may have shown as a force that is too large to
+/// go on with in a longer one. Only the part that was there before is carried over as a force.
 fn carry_over(engine: &mut Engine, dt: f64) {
+    let is_short = dt < engine.state.longest_dt;
     for (interface, got) in engine.state.interfaces.iter_mut().zip(&engine.pass.got) {
         let InterfaceState { force, carry, impacts, holding, withheld, pending, .. } = interface;
         for (i, &got) in got.iter().enumerate() {
             let late = if pending[i] == got { Wrench::ZERO } else { pending[i] - got - withheld[i] };
-            force[i] = (got - impacts[i] - holding[i]).scaled(1.0 / dt);
-            carry[i] = late + holding[i];
+            let reaction = got - impacts[i] - holding[i];
+            let now = reaction.scaled(1.0 / dt);
+            force[i] = if is_short { lasting_load(&now, &force[i]) } else { now };
+            let sudden = if is_short { reaction - force[i].scaled(dt) } else { Wrench::ZERO };
+            carry[i] = late + holding[i] + sudden;
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     contacts::{AHEAD, Meeting},
     distance::Nearest,
     features::Leaf,
+    near::ASKEW,
     place::points_enter,
     respond::makes_way,
 };
@@ -24,6 +25,10 @@ pub(crate) const MISSED: f64 = 0.1;
 
 /// Cosine between the normals of two contacts at one place above which they are the same [-].
 const SAME: f64 = 1.0 - 1e-6;
+
+/// Sine of the angle between surfaces that counts as rounding [-]. What slides on a wall of cloth at
+/// v may be kicked up by as much of v at each edge.
+const FLAT: f64 = 1e-4;
 
 /// Mobility of a contact below which it is one of rounding, relative to that of both its features
 /// alone [-].
@@ -73,7 +78,9 @@ struct Seen {
     near: Nearest,
     /// Positions of the pair's vertices with it `[m]`.
     x: [V3; 4],
-    /// Whether that is at the end of the step.
+    /// Part of the step after which that is [-].
+    part: f64,
+    /// Whether it is at its end.
     is_end: bool,
 }
 
@@ -258,7 +265,11 @@ impl Contacts {
         }
         // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
         let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
-        let n = if behind.norm() > VERTEX { sign * behind.normalize() } else { straight };
+        let is_backed = behind.norm() > VERTEX;
+        if !is_backed && self.is_askew(pair, &seen, sign, |v| !is_free(v)) {
+            return None;
+        }
+        let n = if is_backed { sign * behind.normalize() } else { straight };
         let inverse_masses: [f64; 4] = std::array::from_fn(|k| match pair.vertices[k] {
             v if is_free(v) && backed[k].is_none() => ahead.inverse_masses[v as usize],
             _ => 0.0,
@@ -313,17 +324,26 @@ impl Contacts {
     fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool) -> Option<Seen> {
         let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
         if begin.distance() < reach {
-            return Some(self.seen(pair, begin, false));
+            return Some(self.seen(pair, begin, 0.0));
         }
         // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it
         // counts where it ends.
         let then = may_be_backed.then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
         if let Some(then) = then {
-            return Some(self.seen(pair, then, true));
+            return Some(self.seen(pair, then, 1.0));
         }
         let kept = meeting.radius + meeting.thickness;
         let impact = self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?;
-        Some(self.seen(pair, impact.nearest, false))
+        Some(self.seen(pair, impact.nearest, impact.time))
+    }
+
+    /// Whether a surface of a pair has nearer points right beside its own, which have a contact by
+    /// themselves: an edge ahead of what slides on a wall of cloth would stop it. Of the cloth, only
+    /// what `is_held` has one. Corners of an obstacle that is about to lie flat are some each.
+    fn is_askew(&self, pair: &Pair, seen: &Seen, sign: f64, is_held: impl Fn(u32) -> bool) -> bool {
+        let of_obstacle = sign > 0.0;
+        !self.leads_away(pair, &seen.near, !of_obstacle, seen.part, FLAT, is_held)
+            || !self.leads_away(pair, &seen.near, of_obstacle, seen.part, ASKEW, |_| true)
     }
 
     /// Nearest points of a pair that impulses should have kept apart and have not: at the end of
@@ -332,19 +352,22 @@ impl Contacts {
         let then = self.nearest_then(pair);
         let kept = meeting.radius + (1.0 - MISSED) * meeting.thickness;
         if then.offset.dot(&begin.offset) > 0.0 {
-            return (then.distance() < kept.min(begin.distance())).then(|| self.seen(pair, then, true));
+            return (then.distance() < kept.min(begin.distance())).then(|| self.seen(pair, then, 1.0));
         }
-        let impact = self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?.nearest;
-        let has_passed = impact.offset.dot(&then.offset) <= 0.0;
-        Some(if has_passed { self.seen(pair, impact, false) } else { self.seen(pair, then, true) })
+        let impact = self.impact_of(pair, begin, kept, 0.1 * meeting.thickness)?;
+        let has_passed = impact.nearest.offset.dot(&then.offset) <= 0.0;
+        let (near, part) = if has_passed { (impact.nearest, impact.time) } else { (then, 1.0) };
+        Some(self.seen(pair, near, part))
     }
 
-    fn seen(&self, pair: &Pair, near: Nearest, is_end: bool) -> Seen {
+    /// Nearest points after a part of the step. Positions are those at its end, or its start.
+    fn seen(&self, pair: &Pair, near: Nearest, part: f64) -> Seen {
+        let is_end = part == 1.0;
         let x = pair.vertices.map(|v| {
             let way = if is_end { self.work.u[v as usize] } else { V3::zeros() };
             self.work.x[v as usize] + way
         });
-        Seen { near, x, is_end }
+        Seen { near, x, part, is_end }
     }
 
     /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if

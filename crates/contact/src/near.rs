@@ -130,38 +130,46 @@ impl Contacts {
     /// Whether the surfaces that a pair is of have no nearer points right beside its own, as where an edge in the middle of a flat
     /// face is near to a vertex beside it: such pairs push askew, and the face pushes already.
     fn is_nearest(&self, pair: &Pair, near: &Nearest) -> bool {
-        let split = pair.kind.split();
-        let nearest = |from: usize, to: usize, towards: V3| {
-            let mut place = [0; 3];
-            let count = (from..to)
-                .filter(|&k| near.weights[k] != 0.0)
-                .enumerate()
-                .map(|(i, k)| place[i] = pair.vertices[k])
-                .count();
-            let others = if from == 0 { &pair.vertices[split..] } else { &pair.vertices[..split] };
-            self.leads_away(&place[..count], &towards, others)
-        };
-        nearest(0, split, -near.offset) && nearest(split, 4, near.offset)
+        [true, false].into_iter().all(|first| self.leads_away(pair, near, first, 0.0, ASKEW, |_| true))
     }
 
-    /// Whether all triangles around an edge or a vertex lead away from a direction, but for where they come to the other feature's
-    /// own vertices, as beside a crease.
-    fn leads_away(&self, place: &[u32], towards: &V3, others: &[u32]) -> bool {
+    /// Whether all triangles around the `first` or the second feature of a pair lead away from the other one, but for where they
+    /// come to that one's own vertices, as beside a crease. `near` is after a part of the interval. A triangle leads there if a
+    /// vertex that `counts` lies in its direction by a sine of more than `askew` [-]; obstacles' vertices are numbered on from the
+    /// surface's.
+    pub(crate) fn leads_away(
+        &self,
+        pair: &Pair,
+        near: &Nearest,
+        first: bool,
+        part: f64,
+        askew: f64,
+        counts: impl Fn(u32) -> bool,
+    ) -> bool {
+        let split = pair.kind.split();
+        let (own, others) =
+            if first { (0..split, &pair.vertices[split..]) } else { (split..4, &pair.vertices[..split]) };
+        let towards = if first { -near.offset } else { near.offset };
+        let mut place = [0; 3];
+        let with_part = own.filter(|&k| near.weights[k] != 0.0);
+        let count = with_part.enumerate().map(|(i, k)| place[i] = pair.vertices[k]).count();
+        let place = &place[..count];
+
         let (features, first) = self.surface_of(place);
-        let x = |v: u32| self.work.x[(v + first) as usize];
-        let away = |way: V3| way.dot(towards) <= ASKEW * way.norm() * towards.norm();
-        let is_other = |v: u32| others.contains(&(v + first));
+        let x = |v: u32| self.work.x[(v + first) as usize] + part * self.work.u[(v + first) as usize];
+        let away = |way: V3| way.dot(&towards) <= askew * way.norm() * towards.norm();
+        let leads = |v: u32| !others.contains(&(v + first)) && counts(v + first);
         match *place {
             [v] => {
                 let v = v - first;
-                let next = features.around(v).iter().flatten().filter(|&&next| next != v && !is_other(next));
+                let next = features.around(v).iter().flatten().filter(|&&next| next != v && leads(next));
                 next.into_iter().all(|&next| away(x(next) - x(v)))
             }
             [a, b] => {
                 let [a, b] = [a - first, b - first];
                 let along = (x(b) - x(a)).normalize();
                 features.around_edge([a, b]).all(|t| {
-                    let third = t.iter().find(|&&v| v != a && v != b && !is_other(v));
+                    let third = t.iter().find(|&&v| v != a && v != b && leads(v));
                     let third = third.map_or(V3::zeros(), |&v| x(v) - x(a));
                     away(third - along.dot(&third) * along)
                 })
