@@ -43,6 +43,10 @@ const FALL: f64 = 0.5;
 /// windows count from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
 const DRIVEN: f64 = 1000.0;
 
+/// Energy that such reactions add in one window from which they count in any case, likewise [-]: the
+/// weight of a carrier drives it by friction with up to 2 μ². More is an impact.
+const SUDDEN: f64 = 4.0;
+
 /// Fraction of the largest energy of a contact that counts later on, so that a body rests after an
 /// impact [-].
 const FADED: f64 = 0.1;
@@ -68,15 +72,16 @@ impl Passivity {
     /// and new ones the work `taken` `[J]`.
     fn after(self, energies: [f64; 2], late: f64, taken: f64) -> Self {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
-        let counts = self.taken < 0.0 || energies[0] >= DRIVEN * energies[1];
-        let added = if counts { late - self.taken } else { 0.0 };
+        let added = late - self.taken;
+        let is_driven = self.taken >= 0.0 && energies[0] < DRIVEN * energies[1] && added <= SUDDEN * energies[1];
+        let added = if is_driven { 0.0 } else { added };
         let tank = self.tank.after(late, taken);
         Self { work: self.work + added, taken, tank, energies, ..self }
     }
 
-    /// State of a contact that has ended. What its carrier got without being given stays.
+    /// State of a contact that has ended.
     fn ended(self) -> Self {
-        Self { tank: Tank(self.tank.0.map(|given| given.min(0.0))), ..Self::default() }
+        Self { tank: self.tank.ended(), ..Self::default() }
     }
 
     /// Energy that an addition is compared with `[J]`.
@@ -96,6 +101,11 @@ impl Tank {
     fn after(self, late: f64, taken: f64) -> Self {
         let Self([driven, all]) = self;
         Self([driven + taken.max(0.0) - late.max(0.0), all + taken - late])
+    }
+
+    /// State after the end of a contact: what the carrier got without being given stays.
+    fn ended(self) -> Self {
+        Self(self.0.map(|given| given.min(0.0)))
     }
 
     /// Energy that reactions may still drive the carrier with: impulses that were withheld leave
@@ -248,7 +258,10 @@ impl Engine {
             let known = self.state.interfaces[i].passivity[s];
             let next = self.contact([i, s], dt).map(|window| {
                 let [late, taken] = self.works([i, s], &window);
-                known.after(window.energies(&self.lasting_at([i, s], &window), dt), late, taken)
+                let next = known.after(window.energies(&self.lasting_at([i, s], &window), dt), late, taken);
+                // A follower that does not touch the carrier any more gives no energy to drive it.
+                let tank = if self.pass.got[i][s] == Wrench::ZERO { next.tank.ended() } else { next.tank };
+                Passivity { tank, ..next }
             });
             self.state.interfaces[i].passivity[s] = next.unwrap_or(known.ended());
         }

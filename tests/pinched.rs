@@ -8,6 +8,8 @@ use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::Mesh;
 
 const G: f64 = 9.81;
+const DOWN: [f64; 3] = [0.0, -G, 0.0];
+const NONE: [f64; 3] = [0.0; 3];
 
 /// Distance that cloth keeps from a body's surface `[m]`: half of its thickness of 1 mm.
 const ROOM: f64 = 0.5e-3;
@@ -17,11 +19,11 @@ fn mesh() -> Mesh {
     mesh.at([-0.15, ROOM, -0.15]).unwrap()
 }
 
-fn cloths() -> [(&'static str, Box<dyn Simulator>); 3] {
+fn cloths(gravity: [f64; 3]) -> [(&'static str, Box<dyn Simulator>); 3] {
     [
-        ("implicit", Box::new(ImplicitCloth::new("cloth", mesh(), Fabric::cotton()).unwrap())),
-        ("ibds", Box::new(IbdsCloth::new("cloth", Net::sheet(&mesh(), 0.15).unwrap()).unwrap())),
-        ("avi", Box::new(AviCloth::new("cloth", mesh(), Fabric::jersey()).unwrap())),
+        ("implicit", Box::new(ImplicitCloth::new("cloth", mesh(), Fabric::cotton()).unwrap().gravity(gravity))),
+        ("ibds", Box::new(IbdsCloth::new("cloth", Net::sheet(&mesh(), 0.15).unwrap()).unwrap().gravity(gravity))),
+        ("avi", Box::new(AviCloth::new("cloth", mesh(), Fabric::jersey()).unwrap().gravity(gravity))),
     ]
 }
 
@@ -68,7 +70,7 @@ fn resting(cloth: Box<dyn Simulator>, mass: f64, worlds: usize, hz: f64, seconds
 #[test]
 fn cloth_on_the_floor_bears_what_lies_on_it() {
     for (mass, worlds, hz) in [(1.0, 1, 120.0), (1.0, 2, 60.0), (20.0, 2, 120.0)] {
-        for (kind, cloth) in cloths() {
+        for (kind, cloth) in cloths(DOWN) {
             let own = cloth.ledger().unwrap().mass / mass;
             let [above, low, high, end, below] = resting(cloth, mass, worlds, hz, 0.5);
             assert!((above - 1.0).abs() < 0.01, "{kind}, {mass} kg, {worlds} worlds: bears {above}");
@@ -187,5 +189,35 @@ fn cloth_that_is_pulled_fast_slides_away_underneath() {
         let given = (last - first) / (times[1] - times[0]) / (friction * G);
         assert!((given - 1.0).abs() < 0.05, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {given} of μ g");
         assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+    }
+}
+
+/// A ball that presses cloth onto a free body gives what it loses to both, friction included.
+#[test]
+fn what_is_pressed_keeps_momentum() {
+    for number in 0..3 {
+        for (friction, hz) in [(0.3, 60.0), (0.3, 240.0), (0.0, 60.0)] {
+            let mut rigid = RigidBodies::new("rigid").gravity(NONE);
+            rigid.add("block", Body::dynamic(Shape::cuboid([0.4; 3])).mass(2.0).at([0.0, -0.2, 0.0])).unwrap();
+            let ball = Body::dynamic(Shape::ball(0.04)).mass(0.1).at([0.01, 0.15, -0.03]);
+            rigid.add("ball", ball.velocity([0.4, -2.0, 0.0])).unwrap();
+            let mut scene = Scene::new(Rate::hz(hz));
+            scene.contact("cloth", "rigid").friction(friction);
+            let (kind, cloth) = cloths(NONE).into_iter().nth(number).unwrap();
+            scene.add(rigid).add_boxed(cloth);
+            let mut run = scene.build().unwrap();
+            let momentum = |run: &mut Run| {
+                let [cloth, rigid] = ["cloth", "rigid"].map(|name| run.simulator_ledger(name).unwrap().unwrap());
+                let pending = run.ledgers()[0].pending.linear;
+                [0, 1, 2].map(|k| cloth.momentum[k] + rigid.momentum[k] + pending[k])
+            };
+            let start = momentum(&mut run);
+            for window in 0..(0.3 * hz) as u32 {
+                run.advance().unwrap();
+                let now = momentum(&mut run);
+                let open = (0..3).map(|k| (now[k] - start[k]).abs()).fold(0.0, f64::max);
+                assert!(open < 1e-10, "{kind}, {friction}, {hz} Hz, window {window}: {open} N s of 0.2");
+            }
+        }
     }
 }

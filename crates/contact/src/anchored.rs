@@ -12,7 +12,6 @@ use crate::{
     contacts::{AHEAD, Meeting},
     distance::Nearest,
     features::Leaf,
-    near::ASKEW,
     place::points_enter,
     respond::makes_way,
 };
@@ -337,13 +336,11 @@ impl Contacts {
         Some(self.seen(pair, impact.nearest, impact.time))
     }
 
-    /// Whether a surface of a pair has nearer points right beside its own, which have a contact by
-    /// themselves: an edge ahead of what slides on a wall of cloth would stop it. Of the cloth, only
-    /// what `is_held` has one. Corners of an obstacle that is about to lie flat are some each.
+    /// Whether cloth that `is_held` has nearer points right beside those of a pair, which have a
+    /// contact by themselves: an edge ahead of what slides on a wall of cloth would stop it. An
+    /// obstacle may have nearer points there, as one has that is about to lie flat on its corners.
     fn is_askew(&self, pair: &Pair, seen: &Seen, sign: f64, is_held: impl Fn(u32) -> bool) -> bool {
-        let of_obstacle = sign > 0.0;
-        !self.leads_away(pair, &seen.near, !of_obstacle, seen.part, FLAT, is_held)
-            || !self.leads_away(pair, &seen.near, of_obstacle, seen.part, ASKEW, |_| true)
+        !self.leads_away(pair, &seen.near, sign < 0.0, seen.part, FLAT, is_held)
     }
 
     /// Nearest points of a pair that impulses should have kept apart and have not: at the end of

@@ -42,7 +42,7 @@ struct Pressure {
     coefficients: [f64; 2],
     /// Position without links and contacts `[m]`.
     free: V3,
-    /// Sum of impulses of contacts times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
+    /// Displacement by contacts, from the last [`Pushes::find_friction`] on `[m]`.
     by_contacts: V3,
     /// Impulses of both sides times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
     drags: [V3; 2],
@@ -141,7 +141,7 @@ impl Pushes {
         }
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
-            pressure.coefficients = pressure.secants(&about[k], self.dt, self.slip_tolerance);
+            pressure.coefficients = pressure.secants(&(about[k] - pressure.by_contacts), self.dt, self.slip_tolerance);
             let [first, second] = pressure.coefficients;
             let (mass, place) = (inverse_masses[k].recip(), &mut places[k]);
             let all = mass + first + second;
@@ -160,16 +160,17 @@ impl Pushes {
         let mut worst = 0.0_f64;
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
-            let secants = pressure.secants(&places[k], self.dt, self.slip_tolerance);
+            // Contacts move the vertex as if there were no friction, which only links have in their
+            // masses: friction holds against where it would be without them.
+            pressure.by_contacts *= inverse_masses[k];
+            let place = places[k] - pressure.by_contacts;
+            let secants = pressure.secants(&place, self.dt, self.slip_tolerance);
             let coefficients = pressure.coefficients;
             let errors = secants.iter().zip(&coefficients).filter(|(now, _)| **now > 0.0);
             worst = errors.fold(worst, |worst, (now, used)| worst.max((now - used).abs() / now));
-            // Contacts move the vertex as if there were no friction, which only links have in their masses.
-            let by_contacts = inverse_masses[k] * pressure.by_contacts;
-            let across = pressure.pressing.across(&(places[k] - by_contacts));
+            let across = pressure.pressing.across(&place);
             // Links also move the vertex along the normal as if friction were its mass: obstacles bear that.
-            let by_links = places[k] - pressure.free - by_contacts;
-            let along = pressure.pressing.normal.dot(&by_links) * pressure.pressing.normal;
+            let along = pressure.pressing.normal.dot(&(place - pressure.free)) * pressure.pressing.normal;
             pressure.drags = std::array::from_fn(|k| coefficients[k] * (pressure.targets[k] - across - along));
         }
         worst
