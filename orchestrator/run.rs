@@ -209,9 +209,11 @@ impl Run {
 
     /// Changes the length of the windows to come.
     ///
-    /// Interleaving carries the *force* over; the difference in impulse acts one window later. A
-    /// change once in a while is harmless, but a length that jumps to and fro by a factor ρ pumps
-    /// the exchange up where ρ times the mass ratio is above one.
+    /// Interleaving carries the *force* over; the difference in impulse acts one window later. After a
+    /// window that is shorter than others it is the part of the force that was there before, and the
+    /// rest acts as an impulse. A change once in a while is harmless, but a length that jumps to and
+    /// fro by a factor ρ pumps the exchange of attached handles up where ρ times the mass ratio is
+    /// above one.
     ///
     /// # Errors
     /// It is not finite and positive.
