@@ -279,11 +279,12 @@ impl Engine {
         if dt < last {
             self.hold_for(dt / last);
         }
-        let before = (dt > last && self.can_strike()).then(|| self.state.interfaces.clone());
-        if before.is_some() && piece < last {
+        let may_strike = dt > last && self.can_strike();
+        let before = (may_strike && piece < last).then(|| self.state.interfaces.clone());
+        if before.is_some() {
             self.hold_for(piece / last);
         }
-        if before.is_some() && self.strikes_soon(piece, dt, pushes)? {
+        if may_strike && self.strikes_soon(piece, dt, pushes)? {
             let (window, end) = (self.state.window, self.state.time + dt);
             let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
             let iterated: Vec<_> = self.iterated().collect();
