@@ -1,5 +1,7 @@
 //! Mobilities of handles, stated by their simulator or measured with the three verbs.
 
+use std::collections::BTreeMap;
+
 use nalgebra::Vector3;
 use partita_simulator::{HandleId, HandleState, Inputs, Kind, Mobility, Simulator, SimulatorError, Wrench};
 
@@ -40,7 +42,7 @@ pub(crate) fn mobilities(
             .collect()
     };
     let (points, frames) = (unknown(Kind::Point), unknown(Kind::Frame));
-    let mut measured = Vec::new();
+    let mut measured = BTreeMap::new();
     if !points.is_empty() {
         measured.extend(together(simulator, &points, dt, 3)?);
     }
@@ -48,8 +50,7 @@ pub(crate) fn mobilities(
         measured.extend(together(simulator, &[frame], dt, 6)?);
     }
     let of = |(handle, stated): (&HandleId, Option<Mobility>)| {
-        let found = || measured.iter().find(|(of, _)| of == handle).map(|(_, mobility)| *mobility);
-        (stated.or_else(found).unwrap_or(Mobility::ZERO), stated.is_none())
+        (stated.or_else(|| measured.get(handle).copied()).unwrap_or(Mobility::ZERO), stated.is_none())
     };
     Ok(handles.iter().zip(stated).map(of).collect())
 }
