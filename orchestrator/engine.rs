@@ -124,9 +124,6 @@ pub struct WindowReport {
     pub iterations: Vec<u32>,
 }
 
-/// Part of a window that shows what carriers would have to be stopped for within the rest [-].
-const PIECE: f64 = 1.0 / 1024.0;
-
 /// Number of the mark at the start of a window that may be taken again.
 pub(crate) const START: u64 = u64::MAX;
 
@@ -268,71 +265,6 @@ impl Engine {
             }
         }
         mistakes
-    }
-
-    /// One window by the scene's scheme. Before the first one, and one that is longer than the last, a short piece of it shows what
-    /// carriers would have to be stopped for within it; if that is anything, the piece stands and the rest follows.
-    pub(crate) fn window(&mut self, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-        self.to_iterate.clear();
-        let scheme = self.scheme.clone();
-        let (piece, last) = (dt * PIECE, self.state.last_dt);
-        if dt < last {
-            self.hold_for(dt / last);
-        }
-        let may_strike = dt > last && self.can_strike();
-        let before = (may_strike && piece < last).then(|| self.state.interfaces.clone());
-        if before.is_some() {
-            self.hold_for(piece / last);
-        }
-        if may_strike && self.strikes_soon(piece, dt, pushes)? {
-            let (window, end) = (self.state.window, self.state.time + dt);
-            let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-            let iterated: Vec<_> = self.iterated().collect();
-            let first = scheme.window(self, piece, dt - piece, pushes)?;
-            // Over so short a piece reactions are no forces to go on with: they act as the impulses that they are.
-            for [i, s] in self.slot_indices().collect::<Vec<_>>() {
-                let is_iterated = self.is_iterated([i, s]);
-                let interface = &mut self.state.interfaces[i];
-                interface.force[s] = forces[i][s];
-                // The reaction to the force of the window before is part of what is pending, and of the force.
-                let owed = if is_iterated { interface.pending[s] - interface.withheld[s] } else { self.pass.got[i][s] };
-                interface.carry[s] = owed - interface.impacts[s];
-            }
-            self.iterate(&iterated);
-            let mut report = scheme.window(self, dt - piece, dt, pushes)?;
-            report.passes += first.passes;
-            report.load_change = report.load_change.max(first.load_change);
-            report.gap = report.gap.max(first.gap);
-            report.iterations.iter_mut().zip(&first.iterations).for_each(|(sum, more)| *sum += more);
-            if report.outcome == Outcome::Converged {
-                report.outcome = first.outcome;
-            }
-            (report.window, report.time) = (window, end);
-            (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
-            return Ok(report);
-        }
-        if let Some(before) = before {
-            self.state.interfaces = before;
-        }
-        scheme.window(self, dt, dt, pushes)
-    }
-
-    /// Impulses that hold carriers over a window act over a `part` of it, since the next window is
-    /// that much shorter. The rest never acts.
-    fn hold_for(&mut self, part: f64) {
-        for (interface, state) in self.interfaces.iter().zip(&mut self.state.interfaces) {
-            let InterfaceState { holding, carry, pending, ledger, .. } = state;
-            for (s, slot) in interface.slots.iter().enumerate() {
-                if holding[s] == Wrench::ZERO {
-                    continue;
-                }
-                let rest = holding[s].scaled(1.0 - part);
-                for impulse in [&mut holding[s], &mut carry[s], &mut pending[s]] {
-                    *impulse = *impulse - rest;
-                }
-                ledger.cancel(rest, &self.state.states[interface.leader][slot.watched]);
-            }
-        }
     }
 
     /// One pass with the loads Λ = `forces` on the leaders: G(Λ) dt is left in `self.pass.got`.

@@ -19,6 +19,7 @@ mod run;
 mod scene;
 mod schemes;
 mod snapshot;
+mod window;
 mod worker;
 
 pub use engine::WindowReport;

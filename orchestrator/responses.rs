@@ -8,7 +8,7 @@ use nalgebra::Vector3;
 use partita_simulator::{HandleState, Mobility, Response, Wrench};
 
 use crate::{
-    engine::{Engine, Failure, Push, START},
+    engine::Engine,
     plan::{Carriers, GuidePlan, Interface, Slot, orientation_of},
 };
 
@@ -119,43 +119,6 @@ impl GuidePlan {
 }
 
 impl Engine {
-    /// Whether a follower may have to stop a carrier.
-    pub(crate) fn can_strike(&self) -> bool {
-        self.contacts.iter().any(|&[i, _]| self.members[self.interfaces[i].follower].responds)
-    }
-
-    /// Whether carriers would have to be stopped within `next` after a step of `piece`, which is
-    /// retracted `[s]`. What fails in so short a step says nothing of the window. Before the first
-    /// window it is taken twice: once to find accelerations, such as that of gravity, and again
-    /// with these, which shows whether anything has to be held against them.
-    pub(crate) fn strikes_soon(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
-        if !self.try_piece(piece, next, pushes)? {
-            return Ok(false);
-        }
-        if self.state.last_dt == 0.0 {
-            for i in 0..self.interfaces.len() {
-                self.state.interfaces[i].accelerations = self.accelerations(i, piece);
-            }
-            if !self.try_piece(piece, next, pushes)? {
-                return Ok(false);
-            }
-        }
-        let mut ahead = self.pass.impacts.iter().chain(&self.pass.holding).flatten();
-        Ok(ahead.any(|impulse| *impulse != Wrench::ZERO))
-    }
-
-    /// Takes a step and goes back; its pass stays to be read. Whether it succeeded.
-    fn try_piece(&mut self, piece: f64, next: f64, pushes: &[Push]) -> Result<bool, Failure> {
-        let passes = self.state.totals.passes;
-        self.mark(START, true)?;
-        let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-        let tried = self.pass(piece, next, &forces, pushes, true);
-        self.retract(START, true)?;
-        self.forget(START);
-        self.state.totals.passes = passes;
-        Ok(tried.is_ok())
-    }
-
     /// Accelerations of an interface's handles in this pass by all but its follower. Where its
     /// loads are iterated, by all but its impacts and holding impulses.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
