@@ -11,7 +11,7 @@ use crate::{
     Error, Mistake, Scheme,
     ledger::InterfaceLedger,
     passivity::{Passivity, SlotIndex},
-    plan::{GuidePlan, Interface, Member, SpringPlan, motion, orientation_of},
+    plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     report::Stopped,
     responses::Accelerations,
     worker::{Reply, Request, Seat, StepSummary},
@@ -172,15 +172,20 @@ impl Engine {
             let slots = &mut interfaces[guide.interface].slots;
             guide.slots().for_each(|slot| slots[slot].collides = true);
         }
-        let is_used = |interface: &&mut Interface| {
-            members[interface.follower].responds || interface.slots.iter().any(|slot| slot.collides)
-        };
-        for interface in interfaces.iter_mut().filter(is_used) {
+        for interface in &mut interfaces {
+            let responds = members[interface.follower].responds;
+            // Of carriers that followers without responses collide with, points alone: they are light.
+            let is_used = |slot: &Slot| responds || (slot.collides && slot.body.is_none());
+            if !interface.slots.iter().any(is_used) {
+                continue;
+            }
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
             // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
             let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
             for (slot, (mobility, is_linked)) in interface.slots.iter_mut().zip(mobilities) {
-                (slot.mobility, slot.is_linked) = (mobility, is_linked);
+                if is_used(slot) {
+                    (slot.mobility, slot.is_linked) = (mobility, is_linked);
+                }
             }
         }
         crate::plan::find_others(&mut interfaces);
