@@ -174,7 +174,7 @@ impl Engine {
         }
         for interface in &mut interfaces {
             let responds = members[interface.follower].responds;
-            // Of carriers that followers without responses collide with, points alone: they are light.
+            // A follower without responses, such as particles, is checked against points alone: they are light.
             let is_used = |slot: &Slot| responds || (slot.collides && slot.body.is_none());
             if !interface.slots.iter().any(is_used) {
                 continue;

@@ -18,8 +18,8 @@ pub struct InterfaceLedger {
     pub leader: String,
     /// On the leader's handles so far [N s, N m s].
     pub used: Wrench,
-    /// What the follower reported for them, less what was to hold them in a window that came
-    /// shorter [N s, N m s].
+    /// Reported for them by the follower, less impulses that were to hold them in a window that
+    /// came shorter [N s, N m s].
     pub got: Wrench,
     /// Reported and not yet used; acts in the next window, but for what would add energy to a body
     /// there [N s, N m s].

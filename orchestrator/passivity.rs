@@ -180,9 +180,9 @@ impl Engine {
     /// Contacts whose delayed reactions would add too much energy, after a pass of `dt` `[s]` before a window of
     /// `next_dt`.
     ///
-    /// Points of cloth or a net are no bodies by themselves: a drop that meets a lighter vertex at
-    /// rest adds as much as the vertex then has, and little of what the drop loses. What all points
-    /// of an interface get is compared with the kinetic energy of the follower too.
+    /// Points of cloth or a net are no bodies by themselves: a drop that hits a lighter vertex at rest
+    /// adds as much as the vertex then has, and little of its own loss. The energy that reactions
+    /// add to all points of an interface is compared with the kinetic energy of the follower too.
     pub(crate) fn active_contacts(&mut self, dt: f64, next_dt: f64) -> Vec<SlotIndex> {
         let active: Vec<(SlotIndex, f64)> =
             self.contacts.iter().filter_map(|&slot| Some((slot, self.added_too_much(slot, dt, next_dt)?))).collect();
@@ -301,7 +301,7 @@ impl Engine {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
-        let collides = slot.collides && !idle && !slot.mobility.is_zero();
+        let collides = slot.is_contact() && !idle;
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
         collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }

@@ -77,6 +77,13 @@ pub(crate) struct Slot {
     pub collides: bool,
 }
 
+impl Slot {
+    /// Whether a follower collides with the handle, and impulses move it.
+    pub(crate) fn is_contact(&self) -> bool {
+        self.collides && !self.mobility.is_zero()
+    }
+}
+
 /// A spring between watched handles.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct SpringPlan {
@@ -190,5 +197,5 @@ pub(crate) fn contacts(interfaces: &[Interface]) -> Vec<[usize; 2]> {
         .iter()
         .enumerate()
         .flat_map(|(i, interface)| interface.slots.iter().enumerate().map(move |(s, slot)| ([i, s], slot)));
-    slots.filter(|(_, slot)| slot.collides && !slot.mobility.is_zero()).map(|(index, _)| index).collect()
+    slots.filter(|(_, slot)| slot.is_contact()).map(|(index, _)| index).collect()
 }

@@ -1,4 +1,4 @@
-//! What is lighter than what lands on it, and at rest, gains no energy that nobody gave.
+//! Light cloth at rest gains no energy that nobody gave from heavier cloth and grains that land on it.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "particles"))]
 
@@ -82,7 +82,7 @@ fn heavy_cloth_on_cloth_at_rest() {
     }
 }
 
-/// A grain of 2 g meets a vertex's neighbourhood of 0.2 g: cloth of 11 g, free, at rest.
+/// A grain of 2 g hits a vertex's neighbourhood of 0.2 g: cloth of 11 g, free, at rest.
 #[test]
 fn a_grain_on_cloth_at_rest() {
     for method in METHODS {

@@ -79,8 +79,13 @@ struct Seen {
     x: [V3; 4],
     /// Part of the step after which that is [-].
     part: f64,
-    /// Whether it is at its end.
-    is_end: bool,
+}
+
+impl Seen {
+    /// Whether they are those at the end of the step.
+    fn is_end(&self) -> bool {
+        self.part == 1.0
+    }
 }
 
 /// The path of the next step with impulses.
@@ -304,12 +309,12 @@ impl Contacts {
 
         let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
         let mut apart = self.apart(pair, near, &seen.x, &straight, &meeting);
-        if missed.is_some() && !seen.is_end {
+        if missed.is_some() && !seen.is_end() {
             let of_cloth = pair.parts(near.weights, cloth).map(|(v, c)| c * self.work.u[v]).sum::<V3>();
             apart += straight.dot(&(self.drift(pair, Some(obstacle), &meeting, near, &straight) + of_cloth));
         }
         let mut room = n.dot(&straight) * apart + below - meeting.thickness;
-        if missed.is_some() || seen.is_end {
+        if missed.is_some() || seen.is_end() {
             // That is at the end of the path, which arms describe to first order.
             let changed = missed.map_or(V3::zeros(), |missed| missed.changes.relative(&contact.parts));
             room -= ahead.dt * n.dot(&(contact.free + changed));
@@ -359,12 +364,11 @@ impl Contacts {
 
     /// Nearest points after a part of the step. Positions are those at its end, or its start.
     fn seen(&self, pair: &Pair, near: Nearest, part: f64) -> Seen {
-        let is_end = part == 1.0;
         let x = pair.vertices.map(|v| {
-            let way = if is_end { self.work.u[v as usize] } else { V3::zeros() };
+            let way = if part == 1.0 { self.work.u[v as usize] } else { V3::zeros() };
             self.work.x[v as usize] + way
         });
-        Seen { near, x, part, is_end }
+        Seen { near, x, part }
     }
 
     /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if
@@ -406,7 +410,7 @@ impl Contacts {
                     Some(Carriers::Frame(now)) => now,
                     _ => frame,
                 };
-                let pose = if seen.is_end { now.next_pose(ahead.dt) } else { frame.pose };
+                let pose = if seen.is_end() { now.next_pose(ahead.dt) } else { frame.pose };
                 let radius = self.meeting(Some(obstacle)).radius;
                 contact.arm = core - contact.sign * radius * straight - pose.translation.vector;
                 motion.add(contact.sign, frame, &contact.arm);

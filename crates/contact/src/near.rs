@@ -155,18 +155,18 @@ impl Contacts {
         let count = with_part.enumerate().map(|(i, k)| place[i] = pair.vertices[k]).count();
         let place = &place[..count];
 
-        let (features, first) = self.surface_of(place);
-        let x = |v: u32| self.work.x[(v + first) as usize] + part * self.work.u[(v + first) as usize];
+        let (features, from) = self.surface_of(place);
+        let x = |v: u32| self.work.x[(v + from) as usize] + part * self.work.u[(v + from) as usize];
         let away = |way: V3| way.dot(&towards) <= askew * way.norm() * towards.norm();
-        let leads = |v: u32| !others.contains(&(v + first)) && counts(v + first);
+        let leads = |v: u32| !others.contains(&(v + from)) && counts(v + from);
         match *place {
             [v] => {
-                let v = v - first;
+                let v = v - from;
                 let next = features.around(v).iter().flatten().filter(|&&next| next != v && leads(next));
                 next.into_iter().all(|&next| away(x(next) - x(v)))
             }
             [a, b] => {
-                let [a, b] = [a - first, b - first];
+                let [a, b] = [a - from, b - from];
                 let along = (x(b) - x(a)).normalize();
                 features.around_edge([a, b]).all(|t| {
                     let third = t.iter().find(|&&v| v != a && v != b && leads(v));
