@@ -9,6 +9,6 @@ mod vertices;
 
 pub use holds::{Held, Holds, Support, may_hold};
 pub use obstacles::{Obstacles, check_contact_rates, not_apart, note_contact, pose};
-pub use rotation::{Islands, Moment};
+pub use rotation::{Islands, Moment, largest_without_gain};
 pub use stops::Ended;
 pub use vertices::{Vertices, begin_with, check_finite, not_started};

@@ -108,18 +108,22 @@ impl Islands {
             along += m * v[k].dot(&turned);
             own += 0.5 * m * turned.norm_squared();
         }
-        let part = part_without_gain(gained, along, own);
+        let part = largest_without_gain(gained, along, own);
         v.iter_mut().enumerate().for_each(|(k, v)| *v += part * self.turn(k, &x[k]));
     }
 }
 
-/// The largest s from 0 to 1 with gained + s along + s² own <= 0; 0 if there is none.
-fn part_without_gain(gained: f64, along: f64, own: f64) -> f64 {
+/// Largest s from 0 to 1 with gained + s along + s² own <= 0, for own >= 0. If there is none, the s at
+/// which that is least [-].
+pub fn largest_without_gain(gained: f64, along: f64, own: f64) -> f64 {
     if gained + along + own <= 0.0 {
         return 1.0;
     }
-    let root = along * along - 4.0 * own * gained;
-    if gained >= 0.0 || own <= 0.0 || root < 0.0 { 0.0 } else { ((root.sqrt() - along) / (2.0 * own)).clamp(0.0, 1.0) }
+    if own <= 0.0 {
+        return if along > 0.0 { (-gained / along).clamp(0.0, 1.0) } else { 0.0 };
+    }
+    let root = (along * along - 4.0 * own * gained).max(0.0);
+    ((root.sqrt() - along) / (2.0 * own)).clamp(0.0, 1.0)
 }
 
 #[cfg(test)]
@@ -129,10 +133,10 @@ mod tests {
     /// The gain is none at the part that is found, and above it beyond; all of it where that is no gain.
     #[test]
     fn the_part_is_the_largest_without_gain() {
-        assert_eq!(part_without_gain(-3.0, 1.0, 1.0), 1.0);
-        assert_eq!(part_without_gain(0.1, 1.0, 1.0), 0.0);
+        assert_eq!(largest_without_gain(-3.0, 1.0, 1.0), 1.0);
+        assert_eq!(largest_without_gain(0.1, 1.0, 1.0), 0.0);
         for (gained, along, own) in [(-1.0, 1.0, 1.0), (-0.3, -0.1, 2.0), (-1e-9, 5.0, 0.1)] {
-            let part = part_without_gain(gained, along, own);
+            let part = largest_without_gain(gained, along, own);
             assert!((gained + part * along + part * part * own).abs() < 1e-12, "{part}");
             assert!(part > 0.0 && part < 1.0);
         }

@@ -314,11 +314,18 @@ impl Net {
     pub fn stored(&self, positions: &[V3]) -> f64 {
         let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
         let springs = self.springs.iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
+        0.5 * springs.sum::<f64>() + self.stored_in_links(positions)
+    }
+
+    /// Energy that compliant links store where particles are at these positions `[m]`, one a
+    /// particle `[J]`.
+    pub(crate) fn stored_in_links(&self, positions: &[V3]) -> f64 {
+        let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
         let links = self.links.iter().filter(|link| link.compliance > 0.0).map(|link| {
             let e = longer(link.particles, link.rest_length);
             if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
         });
-        0.5 * (springs.sum::<f64>() + links.sum::<f64>())
+        0.5 * links.sum::<f64>()
     }
 
     /// Triangles that others meet and pictures show.

@@ -409,14 +409,18 @@ impl IbdsCloth {
         }
     }
 
-    /// Velocities from places: v + h F/m, and what corrections added, over h.
+    /// Velocities from positions: v + h F/m, and what corrections added, over h. Where nothing touches,
+    /// links give no energy.
     fn advance(&mut self, h: f64) {
-        let Work { next, forces, inverse_masses, held, places, predicted, .. } = &mut self.work;
+        let touches = self.work.pushes.touches().any(|touch| touch.impulse != V3::zeros());
+        let part = if touches { 1.0 } else { self.work.part_without_gain(&self.net, h) };
+        let Work { next, forces, inverse_masses, held, places, predicted, taken, .. } = &mut self.work;
         let corrections = places.iter().zip(&*predicted);
         let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
         for ((v, (f, w)), (place, predicted)) in bodies.zip(corrections) {
-            *v += h * *w * f + (place - predicted) / h;
+            *v += h * *w * f + part * (place - predicted) / h;
         }
+        taken.iter_mut().for_each(|impulse| *impulse *= part);
         held.iter().for_each(|held| next.velocities[held.vertex] = held.velocity);
     }
 
