@@ -73,7 +73,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let start = cloth::places(&mut run, &blocks)?;
     let energy = run.simulator_ledger("cloth")?.ok_or("cloth keeps a ledger")?.potential;
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
+    let (recording, seen) =
+        cloth::record::<ImplicitCloth>(&report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "sheet's potential at first"), (seconds >= 5.0).then_some(0.02));
     report.figure("seconds a frame in 1997", 3.9);
 

@@ -68,15 +68,16 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start: V3 = run.state(rail)?.position.into();
     let potential = run.simulator_ledger("curtain")?.ok_or("cloth keeps a ledger")?.potential;
     let (mut behind, mut dent, mut swing, mut upwards) = (0, 0.0_f64, 0.0_f64, 0);
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "curtain", seconds, scenery(), |run| {
-        let x = run.look("curtain", |curtain: &ImplicitCloth| curtain.positions().to_vec())?;
-        let drops = run.look("jet", |jet: &Particles| [jet.positions().to_vec(), jet.velocities().to_vec()])?;
-        behind = behind.max(passed(&x, &drops[0]));
-        upwards = upwards.max(drops[1].iter().filter(|v| v.z > 0.0).count());
-        dent = dent.max(-x.iter().map(|x| x.z).fold(0.0, f64::min));
-        swing = swing.max((V3::from(run.state(rail)?.position) - start).norm());
-        Ok(())
-    })?;
+    let (recording, seen) =
+        cloth::record::<ImplicitCloth>(&report, &mut run, &["curtain"], seconds, scenery(), |run| {
+            let x = run.look("curtain", |curtain: &ImplicitCloth| curtain.positions().to_vec())?;
+            let drops = run.look("jet", |jet: &Particles| [jet.positions().to_vec(), jet.velocities().to_vec()])?;
+            behind = behind.max(passed(&x, &drops[0]));
+            upwards = upwards.max(drops[1].iter().filter(|v| v.z > 0.0).count());
+            dent = dent.max(-x.iter().map(|x| x.z).fold(0.0, f64::min));
+            swing = swing.max((V3::from(run.state(rail)?.position) - start).norm());
+            Ok(())
+        })?;
     let jet = 0.5 * DROP * SPEED * SPEED * RATE * seconds.min(SHUT);
     seen.check(&mut report, &run, (potential + jet, "potential at first and the jet's energy"), None);
     report.check("drops that went through the curtain", behind as f64, Bound::equals(0.0), "");

@@ -71,7 +71,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     };
     let start = energies(&mut run)?;
     let (mut strain, mut events) = (0.0_f64, 0);
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, names[1], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &[names[1]], seconds, scenery(), |run| {
         let (now, more) = run.look(names[1], |cloth: &AviCloth| (cloth.stretch(), cloth.counts().events))?;
         (strain, events) = (strain.max(now), events + more);
         Ok(())

@@ -60,7 +60,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     scene.contact("dome", "rigid").friction(0.5);
     scene.add(rigid).add(dome);
     let mut run = scene.build()?;
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, "dome", seconds, scenery(), |_| Ok(()))?;
+    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["dome"], seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (mass * 9.81 * FALL, "fall"), (seconds >= 3.0).then_some(0.05));
     if seconds >= 3.0 {
         let top = run.look("dome", |dome: &AviCloth| dome.positions().iter().map(|x| x.y).fold(0.0, f64::max))?;

@@ -65,7 +65,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let energy = run.simulator_ledger("top")?.ok_or("cloth keeps a ledger")?.potential;
     let mut turns = vec![];
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "top", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, &["top"], seconds, scenery(), |run| {
         let [x, y, z, w] = run.state(hanger)?.orientation;
         turns.push(2.0 * V3::new(x, y, z).norm().atan2(w.abs()));
         Ok(())

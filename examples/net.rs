@@ -69,7 +69,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let (mut run, bodies) = scene(&hung, &cargo())?;
     // To where the net hangs down to, 0.4 m.
     let energy = cargo().iter().map(|(_, _, mass, place)| mass * 9.81 * (place[1] - HEIGHT + 0.4)).sum::<f64>();
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, "net", seconds, scenery(), |_| Ok(()))?;
+    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["net"], seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "fall of the cargo"), (seconds >= 5.0).then_some(0.05));
 
     let lowest = cloth::places(&mut run, &bodies)?.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);

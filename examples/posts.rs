@@ -64,7 +64,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     for place in cloth::places(&mut run, &balls)? {
         energy += BALL * 9.81 * place.y;
     }
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
+    let (recording, seen) =
+        cloth::record::<ImplicitCloth>(&report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 5.0).then_some(0.02));
     report.figure("seconds a frame in 1997", 5.7);
 

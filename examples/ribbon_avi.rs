@@ -57,7 +57,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let mut run = scene(true)?;
     let mut all = Counts::default();
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, "ribbon", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["ribbon"], seconds, scenery(), |run| {
         let counts = note(run, "on", &mut csv)?;
         all.found += counts.found;
         all.culled += counts.culled;

@@ -60,7 +60,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let (mut run, planks, ball) = scene()?;
     let mut lowest = f64::INFINITY;
     let middle = planks[planks.len() / 2];
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, "ropes", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["ropes"], seconds, scenery(), |run| {
         lowest = lowest.min(run.state(middle)?.position[1]);
         Ok(())
     })?;

@@ -69,7 +69,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         let ledger = run.simulator_ledger(name)?.ok_or("both keep ledgers")?;
         Ok::<f64, Failure>(sum + ledger.potential)
     })?;
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, "cloth", seconds, scenery(), |_| Ok(()))?;
+    let (recording, seen) =
+        cloth::record::<ImplicitCloth>(&report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
     seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 5.0).then_some(0.02));
 
     let neck = if seconds > BEGIN + TAKES { HIGH } else { LOW };

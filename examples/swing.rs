@@ -65,7 +65,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let mut swung = 0.0_f64;
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, "sheet", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["sheet"], seconds, scenery(), |run| {
         swung = swung.max((V3::from(run.state(ball)?.position) - hangs).norm());
         Ok(())
     })?;

@@ -73,7 +73,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut speeds = [[0.0; 2]; DISHES.len()];
     let before = cloth::places(&mut run, &[slow.clone(), fast.clone()].concat())?;
     let (recording, seen) =
-        cloth::record::<ImplicitCloth>(&report, &mut run, "by a jerk", seconds, scenery(), |run| {
+        cloth::record::<ImplicitCloth>(&report, &mut run, &["slowly", "by a jerk"], seconds, scenery(), |run| {
             for (speed, &dish) in speeds.iter_mut().zip(&fast) {
                 let now = run.state(dish)?.velocity[0];
                 for (speed, at) in speed.iter_mut().zip([from, to]) {

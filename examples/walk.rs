@@ -78,7 +78,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     scene.add(rigid).add(skirt()?);
     let mut run = scene.build()?;
     let mut strain = 0.0_f64;
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, "skirt", seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["skirt"], seconds, scenery(), |run| {
         strain = strain.max(run.look("skirt", AviCloth::stretch)?);
         Ok(())
     })?;

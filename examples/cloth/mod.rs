@@ -105,22 +105,22 @@ fn mean_speed(velocities: &[Vector3<f64>]) -> f64 {
     velocities.iter().map(|v| v.norm()).sum::<f64>() / velocities.len() as f64
 }
 
-/// What was seen of a cloth after every window.
+/// Crossings, stretch and speed of cloth after every window.
 #[derive(Default)]
 pub struct Seen {
     /// Crossings, summed over all windows.
     crossings: usize,
-    /// The largest stretch by window [-].
+    /// Largest stretch of any cloth by window [-].
     strains: Vec<f64>,
-    /// Mean speed of the vertices by window `[m/s]`.
+    /// Mean speed of the vertices by window, of the fastest cloth `[m/s]`.
     speeds: Vec<f64>,
 }
 
-/// Runs and records, and looks at the cloth, and at what else is to be seen, after every window.
+/// Runs and records, and inspects each cloth, and whatever `look` adds, after every window.
 pub fn record<C: Cloth>(
     report: &Report,
     run: &mut Run,
-    cloth: &'static str,
+    cloths: &[&'static str],
     seconds: f64,
     scenery: Scenery,
     mut look: impl FnMut(&mut Run) -> partita::Result<()>,
@@ -131,8 +131,12 @@ pub fn record<C: Cloth>(
     while run.time() < seconds - 1e-9 {
         run.advance()?;
         recorder.window(run)?;
-        seen.crossings += crossing(run, cloth, &edges)?;
-        let (strain, speed) = run.look(cloth, |cloth: &C| (cloth.stretch(), cloth.speed()))?;
+        let (mut strain, mut speed) = (f64::NEG_INFINITY, 0.0_f64);
+        for &cloth in cloths {
+            seen.crossings += crossing(run, cloth, &edges)?;
+            let of_cloth = run.look(cloth, |cloth: &C| (cloth.stretch(), cloth.speed()))?;
+            (strain, speed) = (strain.max(of_cloth.0), speed.max(of_cloth.1));
+        }
         seen.strains.push(strain);
         seen.speeds.push(speed);
         look(run)?;

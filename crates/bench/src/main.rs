@@ -52,7 +52,7 @@ mod table;
 
 use std::{
     fs::{self, File},
-    num::NonZeroUsize,
+    num::{NonZeroU32, NonZeroUsize},
     path::PathBuf,
     process::ExitCode,
 };
@@ -115,9 +115,9 @@ struct Flags {
     /// Writes what the runs of `swing` did, and figure 4 of `ibds-table1`, into this folder.
     #[arg(long, value_name = "DIR")]
     dump: Option<PathBuf>,
-    /// Scenes of `random` for each method and scheme.
+    /// Scenes of `random` for each method and scheme, about a second each.
     #[arg(long, value_name = "N", default_value = "50")]
-    scenes: u32,
+    scenes: NonZeroU32,
     /// Lists the benches.
     #[arg(long)]
     list: bool,
@@ -154,6 +154,6 @@ fn run(flags: &Flags) -> Result<ExitCode, Failure> {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     }
     let mut table = Table::new(name, json, flags.dump.clone());
-    bench(&mut table, Effort { quick: flags.quick, scenes: flags.scenes })?;
+    bench(&mut table, Effort { quick: flags.quick, scenes: flags.scenes.get() })?;
     Ok(if table.broken() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

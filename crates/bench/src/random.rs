@@ -31,7 +31,7 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
                 seeds.map(|seed| run(seed, method, scheme.clone(), SECONDS)).collect::<Result<Vec<_>, Failure>>()?;
             found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
             let name = if scheme == Scheme::Interleaved { "interleaved" } else { "relaxed" };
-            let part = |count: usize| count as f64 / f64::from(scenes.max(1));
+            let part = |count: usize| count as f64 / f64::from(scenes);
             let silent = found.iter().filter(|found| found.gain > MOST && !found.is_reported).count();
             let case = format!("{method}, {name}: scenes that gain energy, not reported");
             table.row(&case, "of the scenes", Some(Target::AtMost(0.0)), &[part(silent)])?;

@@ -76,7 +76,11 @@ impl Obstacles {
         if found.is_empty() {
             return Ok(());
         }
-        Err(SimulatorError::refused("start", found.join(", "), "cloth that some motion leads out on the near side"))
+        Err(SimulatorError::refused(
+            "cloth",
+            found.join(", "),
+            "cloth that is on the near side of each body, or can get there: move the cloth or the body apart",
+        ))
     }
 
     /// How each goes in a part of a step.

@@ -59,7 +59,7 @@ fn a_hanging_sheet_gains_no_energy() {
         let rounding = 1e-9 * start.kinetic;
         // The sheet's diagonal.
         let lift = 9.81 * start.mass * cloth.parameters().extensibility * 0.57;
-        let mut before = start.clone();
+        let mut before = start;
         for step in 0..60 {
             cloth.step(1.0 / rate, Inputs::NONE).unwrap();
             let now = cloth.ledger().unwrap();
