@@ -15,6 +15,9 @@
 //! with the links' potential energy U and p, h times the impulse of links on a kinematic particle.
 //! The substep takes the largest s up to 1 with K(s) <= A(s). If there is none it takes the s at
 //! which K - A is least. All links keep the same part of their impulses, which conserves momentum.
+//!
+//! Substeps with contacts, and those of cloth that guides carry, are left as they are: there the
+//! coupling checks the energy.
 
 use partita_cloth::largest_without_gain;
 

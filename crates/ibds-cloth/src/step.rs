@@ -409,11 +409,13 @@ impl IbdsCloth {
         }
     }
 
-    /// Velocities from positions: v + h F/m, and what corrections added, over h. Where nothing touches,
-    /// links give no energy.
+    /// Velocities from positions: v + h F/m, and what corrections added, over h. Where nothing touches
+    /// and no guide carries a particle, links give no energy. Carriers need the whole reaction: the
+    /// coupling iterates it with their motion, and checks its energy.
     fn advance(&mut self, h: f64) {
         let touches = self.work.pushes.touches().any(|touch| touch.impulse != V3::zeros());
-        let part = if touches { 1.0 } else { self.work.part_without_gain(&self.net, h) };
+        let is_carried = self.work.held.iter().any(|held| held.guide.is_some());
+        let part = if touches || is_carried { 1.0 } else { self.work.part_without_gain(&self.net, h) };
         let Work { next, forces, inverse_masses, held, places, predicted, taken, .. } = &mut self.work;
         let corrections = places.iter().zip(&*predicted);
         let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
