@@ -23,35 +23,63 @@ use partita_cloth::largest_without_gain;
 
 use crate::{net::Net, step::Work};
 
-/// Gain that counts as rounding, relative to the kinetic energy of the substep [-].
+/// Gain that counts as rounding, relative to the energy of the substep's changes of velocity [-].
 const ROUNDING: f64 = 1e-9;
 
 impl Work {
-    /// Largest part of the links' impulses over a substep of `h` seconds that gives no energy [-].
-    pub fn part_without_gain(&self, net: &Net, h: f64) -> f64 {
+    /// Advances velocities over a substep of `h` seconds, v + h F/m and what corrections of positions
+    /// added over h, and returns whether that is more energy than there was or was given.
+    pub fn advance_velocities(&mut self, net: &Net, h: f64) -> bool {
+        let stored = self.stored_by_links(net, h);
         let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;
-        let (mut gained, mut along, mut own, mut kinetic) = (0.0, 0.0, 0.0, 0.0);
-        for (k, (&m, w)) in net.masses.iter().zip(inverse_masses).enumerate() {
+        let (mut gained, mut own, per_second) = (stored, 0.0, h.recip());
+        let starts = next.positions.iter().zip(&mut next.velocities).zip(forces);
+        let ends = places.iter().zip(predicted).zip(taken);
+        let particles = net.masses.iter().zip(inverse_masses).zip(starts.zip(ends));
+        for ((m, w), (((x, v), f), ((place, predicted), taken))) in particles {
+            let (displacement, change) = (place - x, h * *w * *f + (place - *predicted) / h);
+            if *w == 0.0 {
+                gained += taken.dot(&displacement) * per_second * per_second;
+            } else {
+                let square = m * change.norm_squared();
+                gained += m * v.dot(&change) + 0.5 * square - f.dot(&displacement);
+                own += square;
+            }
+            *v += change;
+        }
+        gained > ROUNDING * own
+    }
+
+    /// Reduces the links' impulses in velocities that [`Self::advance_velocities`] found to gain energy.
+    pub fn reduce_impulses(&mut self, net: &Net, h: f64) {
+        let stored = self.stored_by_links(net, h);
+        let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;
+        let (mut gained, mut along, mut own) = (stored, 0.0, 0.0);
+        for (k, (&m, w)) in net.masses.iter().zip(&*inverse_masses).enumerate() {
             let displacement = places[k] - next.positions[k];
             if *w == 0.0 {
                 along += taken[k].dot(&displacement) / (h * h);
                 continue;
             }
-            let velocity = next.velocities[k];
-            let unconstrained = velocity + h * *w * forces[k];
-            let change = (places[k] - predicted[k]) / h;
-            gained += 0.5 * m * (unconstrained.norm_squared() - velocity.norm_squared());
-            gained -= forces[k].dot(&displacement);
+            let (kick, change) = (h * *w * forces[k], (places[k] - predicted[k]) / h);
+            let unconstrained = next.velocities[k] - change;
+            gained += m * kick.dot(&(unconstrained - 0.5 * kick)) - forces[k].dot(&displacement);
             along += m * unconstrained.dot(&change);
             own += 0.5 * m * change.norm_squared();
-            kinetic += 0.5 * m * unconstrained.norm_squared();
         }
-        if self.links.softening(h) > 0.0 {
-            gained += net.stored_in_links(places) - net.stored_in_links(&next.positions);
+        let part = largest_without_gain(gained, along, own);
+        let corrections = places.iter().zip(&*predicted);
+        for (v, (place, predicted)) in next.velocities.iter_mut().zip(corrections) {
+            *v -= (1.0 - part) * (place - predicted) / h;
         }
-        if gained + along + own <= ROUNDING * (kinetic + own) {
-            return 1.0;
+        taken.iter_mut().for_each(|impulse| *impulse *= part);
+    }
+
+    /// Change of the energy that links store over a substep of `h` seconds `[J]`.
+    fn stored_by_links(&self, net: &Net, h: f64) -> f64 {
+        if self.links.softening(h) == 0.0 {
+            return 0.0;
         }
-        largest_without_gain(gained, along, own)
+        net.stored_in_links(&self.places) - net.stored_in_links(&self.next.positions)
     }
 }

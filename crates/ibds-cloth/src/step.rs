@@ -413,16 +413,13 @@ impl IbdsCloth {
     /// and no guide carries a particle, links give no energy. Carriers need the whole reaction: the
     /// coupling iterates it with their motion, and checks its energy.
     fn advance(&mut self, h: f64) {
+        let gains = self.work.advance_velocities(&self.net, h);
         let touches = self.work.pushes.touches().any(|touch| touch.impulse != V3::zeros());
         let is_carried = self.work.held.iter().any(|held| held.guide.is_some());
-        let part = if touches || is_carried { 1.0 } else { self.work.part_without_gain(&self.net, h) };
-        let Work { next, forces, inverse_masses, held, places, predicted, taken, .. } = &mut self.work;
-        let corrections = places.iter().zip(&*predicted);
-        let bodies = next.velocities.iter_mut().zip(forces.iter().zip(&*inverse_masses));
-        for ((v, (f, w)), (place, predicted)) in bodies.zip(corrections) {
-            *v += h * *w * f + part * (place - predicted) / h;
+        if gains && !touches && !is_carried {
+            self.work.reduce_impulses(&self.net, h);
         }
-        taken.iter_mut().for_each(|impulse| *impulse *= part);
+        let Work { next, held, .. } = &mut self.work;
         held.iter().for_each(|held| next.velocities[held.vertex] = held.velocity);
     }
 
