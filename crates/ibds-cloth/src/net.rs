@@ -312,17 +312,16 @@ impl Net {
     /// # Panics
     /// There are fewer places than particles.
     pub fn stored(&self, positions: &[V3]) -> f64 {
-        let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
-        let springs = self.springs.iter().map(|s| s.stiffness * longer(s.particles, s.rest_length).powi(2));
+        let springs =
+            self.springs.iter().map(|s| s.stiffness * elongation(positions, s.particles, s.rest_length).powi(2));
         0.5 * springs.sum::<f64>() + self.stored_in_links(positions)
     }
 
     /// Energy that compliant links store where particles are at these positions `[m]`, one a
     /// particle `[J]`.
     pub(crate) fn stored_in_links(&self, positions: &[V3]) -> f64 {
-        let longer = |[i, j]: [u32; 2], rest: f64| (positions[j as usize] - positions[i as usize]).norm() - rest;
         let links = self.links.iter().filter(|link| link.compliance > 0.0).map(|link| {
-            let e = longer(link.particles, link.rest_length);
+            let e = elongation(positions, link.particles, link.rest_length);
             if link.kind == LinkKind::Rope && e < 0.0 { 0.0 } else { e * e / link.compliance }
         });
         0.5 * links.sum::<f64>()
@@ -359,4 +358,9 @@ impl Net {
         edges.dedup();
         edges
     }
+}
+
+/// Distance of two particles at these positions `[m]` above a rest length `[m]`.
+fn elongation(positions: &[V3], [i, j]: [u32; 2], rest: f64) -> f64 {
+    (positions[j as usize] - positions[i as usize]).norm() - rest
 }

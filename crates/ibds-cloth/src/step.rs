@@ -414,9 +414,9 @@ impl IbdsCloth {
     /// coupling iterates it with their motion, and checks its energy.
     fn advance(&mut self, h: f64) {
         let gains = self.work.advance_velocities(&self.net, h);
-        let touches = self.work.pushes.touches().any(|touch| touch.impulse != V3::zeros());
-        let is_carried = self.work.held.iter().any(|held| held.guide.is_some());
-        if gains && !touches && !is_carried {
+        let Work { pushes, held, .. } = &self.work;
+        let is_carried = || held.iter().any(|held| held.guide.is_some());
+        if gains && !is_carried() && !touches(pushes) {
             self.work.reduce_impulses(&self.net, h);
         }
         let Work { next, held, .. } = &mut self.work;
@@ -474,8 +474,7 @@ impl IbdsCloth {
     /// touches: impulses of links are along where these end, and act on particles where they start.
     fn keep_angular_momentum(&mut self) {
         let Work { next, begin, start_velocities, impulses, predicted, islands, pushes, rates, .. } = &mut self.work;
-        let touches = |touch: partita_contact::Touch| touch.impulse != V3::zeros();
-        if impulses.is_empty() || pushes.touches().chain(rates.touches()).any(touches) {
+        if impulses.is_empty() || touches(pushes) || touches(rates) {
             return;
         }
         let masses = &self.net.masses;
@@ -526,4 +525,9 @@ impl IbdsCloth {
         }
         next.external += Wrench { linear: linear.into(), angular: angular.into() };
     }
+}
+
+/// Whether a contact has an impulse.
+fn touches(pushes: &Pushes) -> bool {
+    pushes.touches().any(|touch| touch.impulse != V3::zeros())
 }
