@@ -109,8 +109,8 @@ fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
 }
 
 /// A weight on cloth on a floor in another world, shifted along the pull `[m]`, as the cloth is
-/// pulled away: its velocities along the pull at two times `[m/s]`, and its height at the end above
-/// where it belongs `[m]`.
+/// pulled away: its velocity along the pull at the last of two times `[m/s]`, its mean acceleration
+/// between them `[m/s²]`, and its height at the end above where it belongs `[m]`.
 fn on_pulled(
     cloth: Box<dyn Simulator>,
     weight: Body,
@@ -133,9 +133,11 @@ fn on_pulled(
     let [first, last] = times.map(|time| {
         let rest = time - run.time();
         run.for_seconds(rest).unwrap();
-        run.state(weight).unwrap().velocity[0]
+        // Windows are whole.
+        (run.time(), run.state(weight).unwrap().velocity[0])
     });
-    [first, last, run.state(weight).unwrap().position[1] - at[1]]
+    let mean = (last.1 - first.1) / (last.0 - first.0);
+    [last.1, mean, run.state(weight).unwrap().position[1] - at[1]]
 }
 
 fn crate_of(mass: f64) -> (Body, f64) {
@@ -163,7 +165,7 @@ fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
         let times = [0.25, 0.5];
         let along = [0.0, 1e-3, -1e-3].map(|shift| {
             let body = body.clone();
-            let [_, v, up] = on_pulled(pulled(kind, acceleration), body, shift, height, friction, hz, times);
+            let [v, _, up] = on_pulled(pulled(kind, acceleration), body, shift, height, friction, hz, times);
             assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
             v / (acceleration * times[1])
         });
@@ -174,7 +176,8 @@ fn cloth_that_is_pulled_slowly_takes_along_what_lies_on_it() {
 }
 
 /// Cloth that is pulled away faster than that slides away underneath, and gives what lies on it μ
-/// g, by 5 %.
+/// g, by 5 % in the mean of starts a millimetre apart. In any one of them it gives no more, and may
+/// give a fifth less: a body that hops bears on the cloth the later.
 #[test]
 fn cloth_that_is_pulled_fast_slides_away_underneath() {
     for (kind, (body, height), friction, acceleration, hz) in [
@@ -184,11 +187,15 @@ fn cloth_that_is_pulled_fast_slides_away_underneath() {
         ("ibds", puck(0.3), 0.3, 12.0, 240.0),
         ("avi", puck(0.2), 0.3, 15.0, 240.0),
     ] {
-        let times = [0.04, 0.1];
-        let [first, last, up] = on_pulled(pulled(kind, acceleration), body, 0.0, height, friction, hz, times);
-        let given = (last - first) / (times[1] - times[0]) / (friction * G);
-        assert!((given - 1.0).abs() < 0.05, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {given} of μ g");
-        assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+        let given = [0.0, 1e-3, -1e-3, 2e-3, -2e-3].map(|shift| {
+            let (cloth, times) = (pulled(kind, acceleration), [0.04, 0.1]);
+            let [_, mean, up] = on_pulled(cloth, body.clone(), shift, height, friction, hz, times);
+            assert!(up.abs() < ROOM, "{kind}, {friction}, {acceleration} m/s², {hz} Hz: {up} m above");
+            mean / (friction * G)
+        });
+        let mean = given.iter().sum::<f64>() / 5.0;
+        let what = format!("{kind}, {friction}, {acceleration} m/s², {hz} Hz: {given:?} of μ g");
+        assert!((mean - 1.0).abs() < 0.05 && given.iter().all(|given| (0.8..1.05).contains(given)), "{what}");
     }
 }
 

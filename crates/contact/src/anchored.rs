@@ -5,7 +5,7 @@ use nalgebra::Vector3;
 
 use crate::{
     Ahead, Carrier, Carriers, ContactError, Contacts, Path, State, Step,
-    backed::{Backing, VERTEX, against},
+    backed::{Backing, VERTEX, against, deeper},
     bodies::{Bodies, Changes, Part},
     broad::{Bounds, Pair},
     carriers::points,
@@ -193,8 +193,10 @@ impl Contacts {
         self.start(&step, &ends);
         self.place(&paths, [0.0, 1.0], h);
 
+        let backings = self.backings(resting, ahead);
+        let reach = |k: usize| self.reach(k) + deeper(&backings, k as u32);
         let boxes: Vec<Bounds> =
-            (0..self.work.x.len()).map(|k| Bounds::swept(&self.work.x[k], &self.work.u[k], self.reach(k))).collect();
+            (0..self.work.x.len()).map(|k| Bounds::swept(&self.work.x[k], &self.work.u[k], reach(k))).collect();
         let others = (self.obstacles.iter().zip(&self.work.first).zip(&near)).filter(|(_, near)| **near);
         let others =
             others.flat_map(|(((_, core), &first), _)| core.features.leaves().iter().map(move |&leaf| (leaf, first)));
@@ -208,7 +210,6 @@ impl Contacts {
         let mut pairs = vec![];
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
-        let backings = self.backings(resting, ahead);
         let missed = changes.map(|changes| Missed { changes, carriers });
         let anchored = |pair| self.anchored(pair, state, ahead, bodies, missed.as_ref(), &backings);
         let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
@@ -248,9 +249,10 @@ impl Contacts {
             return None;
         }
         let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
+        let deeper = pair.vertices.iter().map(|&v| deeper(backings, v)).fold(0.0, f64::max);
         let seen = match missed {
             Some(_) => self.see_missed(pair, begin, &meeting)?,
-            None => self.see(pair, begin, &meeting, may_be_backed)?,
+            None => self.see(pair, begin, &meeting, may_be_backed, deeper)?,
         };
         let near = &seen.near;
         if self.is_beside(pair, near, Some(obstacle)) {
@@ -324,9 +326,10 @@ impl Contacts {
     }
 
     /// Nearest points by which a pair is a contact: at the start of the step if it is near, else at
-    /// its impact.
-    fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool) -> Option<Seen> {
-        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
+    /// its impact. It is near from `deeper` farther on where its cloth is that much too close to
+    /// what it rests on: the sum of both distances counts `[m]`.
+    fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool, deeper: f64) -> Option<Seen> {
+        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness + deeper;
         if begin.distance() < reach {
             return Some(self.seen(pair, begin, 0.0));
         }

@@ -102,3 +102,10 @@ pub(crate) fn against<'a>(backings: &'a [Backing], vertex: u32, obstacle: u32, o
     let mut of_vertex = backings[from..].iter().take_while(|backing| backing.vertex == vertex);
     of_vertex.find(|backing| backing.obstacle != obstacle && backing.out.dot(out) < AGAINST)
 }
+
+/// Largest distance by which a vertex is closer than the thickness to what it rests on `[m]`.
+pub(crate) fn deeper(backings: &[Backing], vertex: u32) -> f64 {
+    let from = backings.partition_point(|backing| backing.vertex < vertex);
+    let of_vertex = backings[from..].iter().take_while(|backing| backing.vertex == vertex);
+    of_vertex.map(|backing| -backing.room).fold(0.0, f64::max)
+}
