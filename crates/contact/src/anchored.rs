@@ -124,6 +124,18 @@ impl Anchored {
         self.push * self.n + self.drag
     }
 
+    /// Its vertices of the cloth that cannot give way, by their numbers of four, and their parts in its
+    /// impulse, with the signs of weights [-].
+    pub fn held<'a>(&'a self, cloth: usize, ahead: &'a Ahead<'_>) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let is_held = move |k: &usize| {
+            let v = self.pair.vertices[*k] as usize;
+            v < cloth && (ahead.inverse_masses[v] == 0.0 || self.backed[*k].is_some())
+        };
+        let all: f64 = (0..4).filter(is_held).map(|k| self.weights[k].abs()).sum();
+        let with_part = (0..4).filter(is_held).filter(|&k| self.weights[k] != 0.0);
+        with_part.map(move |k| (k, self.weights[k] / all))
+    }
+
     /// Whether both are between the same places, to within a distance `[m]`, along the same normal.
     pub fn is_at(&self, other: &Self, within: f64) -> bool {
         let features = |contact: &Self| (contact.pair.places(&contact.weights), contact.obstacle);
@@ -255,7 +267,7 @@ impl Contacts {
             None => self.see(pair, begin, &meeting, may_be_backed, deeper)?,
         };
         let near = &seen.near;
-        if self.is_beside(pair, near, Some(obstacle)) {
+        if self.is_beside_rim(pair, near, Some(obstacle)) {
             return None;
         }
         let cloth = self.features.vertices();
@@ -266,7 +278,9 @@ impl Contacts {
         let out = -sign * straight;
         let backing = |v: u32| against(backings, v, obstacle, &out).filter(|_| is_free(v)).copied();
         let backed = pair.vertices.map(backing);
-        if missed.is_some() && backed.iter().any(Option::is_some) {
+        // Each vertex that is backed bears by itself: what counts is how close both obstacles are.
+        let bears = backed.iter().any(Option::is_some);
+        if bears && missed.is_some() || !bears && self.is_beside(pair, near, Some(obstacle)) {
             return None;
         }
         // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
@@ -388,11 +402,11 @@ impl Contacts {
         let (cloth, obstacle, pair, mut motion) =
             (self.features.vertices(), contact.obstacle, contact.pair, Motion::default());
         let (mut supports, mut own) = (vec![], vec![]);
-        for (v, c, backing) in (0..4).map(|k| (pair.vertices[k], contact.weights[k], contact.backed[k])) {
-            if v as usize >= cloth || c == 0.0 {
-                continue;
-            }
-            if let Some(Backing { obstacle, arm, .. }) = backing
+        // Cloth that can give way does: a contact has the motion of what holds it.
+        let held: Vec<(usize, f64)> = contact.held(cloth, ahead).collect();
+        for (k, c) in held {
+            let v = pair.vertices[k];
+            if let Some(Backing { obstacle, arm, .. }) = contact.backed[k]
                 && let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize]
             {
                 motion.add(c, frame, &arm);

@@ -52,7 +52,8 @@ impl Contacts {
             let Some(obstacle) = self.obstacle(pair) else { continue };
             let Carriers::Frame(_) = ahead.carriers[obstacle as usize] else { continue };
             let meeting = self.meeting(Some(obstacle));
-            if near.distance() - meeting.radius > (1.0 + AHEAD) * meeting.thickness {
+            let is_far = near.distance() - meeting.radius > (1.0 + AHEAD) * meeting.thickness;
+            if is_far || self.is_beside_rim(pair, near, Some(obstacle)) {
                 continue;
             }
             let mut parts = pair.parts(near.weights, cloth);
@@ -79,6 +80,9 @@ impl Contacts {
         for &(pair, obstacle) in resting {
             let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
             let near = self.nearest_of(&pair);
+            if self.is_beside_rim(&pair, &near, Some(obstacle)) {
+                continue;
+            }
             let part = pair.parts(near.weights, cloth).find(|(_, c)| c.abs() > VERTEX);
             let (Some((vertex, c)), Some(n)) = (part, self.direction(&pair, &near, Some(obstacle))) else { continue };
             let meeting = self.meeting(Some(obstacle));

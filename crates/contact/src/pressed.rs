@@ -253,9 +253,16 @@ impl Contacts {
 
 /// Spreads the loads of two obstacles over all vertices between them as a linear pressure with the
 /// same sum and moment, no less than 0: contact of rigid bodies leaves open which vertices bear
-/// them, and a load that jumps lets cloth stick and slip.
+/// them, and a load that jumps lets cloth stick and slip. Places count across the mean normal, along
+/// which a load may be shifted.
 fn spread(loads: &mut [Load], ahead: &Ahead<'_>) {
-    let place = |load: &Load| ahead.positions[load.vertex as usize];
+    let along = |normal: &V3| if normal.dot(&loads[0].normal) < 0.0 { -normal } else { *normal };
+    let normal: V3 = loads.iter().map(|load| load.force * along(&load.normal)).sum();
+    let normal = normal.try_normalize(0.0).unwrap_or_default();
+    let place = |load: &Load| {
+        let x = ahead.positions[load.vertex as usize];
+        x - normal.dot(&x) * normal
+    };
     let mass = |load: &Load| ahead.inverse_masses[load.vertex as usize].recip();
     let force: f64 = loads.iter().map(|load| load.force).sum();
     let moment: V3 = loads.iter().map(|load| load.force * place(load)).sum();

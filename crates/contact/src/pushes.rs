@@ -42,7 +42,7 @@ struct Pressure {
     coefficients: [f64; 2],
     /// Position without links and contacts `[m]`.
     free: V3,
-    /// Displacement by contacts, from the last [`Pushes::find_friction`] on `[m]`.
+    /// Displacement by contacts along their normals, from the last [`Pushes::find_friction`] on `[m]`.
     by_contacts: V3,
     /// Impulses of both sides times the step, from the last [`Pushes::find_friction`] on `[kg m]`.
     drags: [V3; 2],
@@ -122,9 +122,10 @@ impl Pushes {
     }
 
     /// All contacts once, each as if it were alone: places at the end `[m]`, one a vertex of the surface, come apart, by inverse masses
-    /// `[1/kg]`. By how much the most changed `[m]`.
-    pub fn sweep(&mut self, places: &mut [V3], inverse_masses: &[f64]) -> f64 {
-        sweep(&mut self.contacts, places, inverse_masses)
+    /// `[1/kg]` along normals, and across them by those that [`Pushes::linearise_friction`] left for links, `slide`. By how much the
+    /// most changed `[m]`.
+    pub fn sweep(&mut self, places: &mut [V3], inverse_masses: &[f64], slide: &[f64]) -> f64 {
+        sweep(&mut self.contacts, places, inverse_masses, slide)
     }
 
     /// Whether obstacles press vertices between them.
@@ -133,8 +134,8 @@ impl Pushes {
     }
 
     /// Begins a loop over links anew, with friction on pressed vertices linear around the positions `about` `[m]`: the more friction,
-    /// the less they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links;
-    /// contacts are swept with those of before.
+    /// the less they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links
+    /// and friction of contacts; along normals contacts are swept with those of before.
     pub fn linearise_friction(&mut self, about: &[V3], places: &mut [V3], inverse_masses: &mut [f64]) {
         for contact in &mut self.contacts {
             (contact.push, contact.drag) = (0.0, V3::zeros());
@@ -153,15 +154,15 @@ impl Pushes {
     }
 
     /// Computes friction of pressed vertices at the positions that a loop came to `[m]`, where contacts were swept with `inverse_masses`
-    /// `[1/kg]`. The largest error against Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`],
+    /// `[1/kg]` along normals. The largest error against Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`],
     /// friction has to be linear around these positions.
     pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> f64 {
         self.sum_contacts(places.len());
         let mut worst = 0.0_f64;
         for pressure in &mut self.pressed {
             let k = pressure.pressing.vertex as usize;
-            // Contacts move the vertex as if there were no friction, which only links have in their
-            // masses: friction holds against where it would be without them.
+            // Along normals contacts move the vertex as if there were no friction, which holds against
+            // where it would be without that.
             pressure.by_contacts *= inverse_masses[k];
             let place = places[k] - pressure.by_contacts;
             let secants = pressure.secants(&place, self.dt, self.slip_tolerance);
@@ -176,7 +177,7 @@ impl Pushes {
         worst
     }
 
-    /// Sums the impulses of contacts on each pressed vertex, of so many vertices.
+    /// Sums the impulses of contacts along their normals on each pressed vertex, of so many vertices.
     fn sum_contacts(&mut self, vertices: usize) {
         let Self { contacts, pressed, .. } = self;
         pressed.iter_mut().for_each(|pressure| pressure.by_contacts = V3::zeros());
@@ -184,7 +185,7 @@ impl Pushes {
             return;
         }
         for contact in contacts {
-            let impulse = contact.push * contact.n + contact.drag;
+            let impulse = contact.push * contact.n;
             for (v, c) in contact.pair.parts(contact.weights, vertices) {
                 // In the order of their vertices, which more than one may have.
                 let from = pressed.partition_point(|pressure| (pressure.pressing.vertex as usize) < v);

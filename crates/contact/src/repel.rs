@@ -137,7 +137,7 @@ impl Contacts {
         let mut visits = 0;
         for _ in 0..self.parameters.sweeps {
             visits += work.contacts.len();
-            let most = sweep(&mut work.contacts, &mut work.u[..cloth], &work.w);
+            let most = sweep(&mut work.contacts, &mut work.u[..cloth], &work.w, &work.w);
             if most < 1e-4 * self.parameters.thickness {
                 break;
             }

@@ -481,16 +481,19 @@ impl Contacts {
     /// Whether a pair with a solid of revolution has no contact, since cloth beside its nearest point is nearer: triangles without a
     /// rim point under their inside, and vertices from which an edge leads towards the surface.
     pub(crate) fn is_beside(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
-        let Some(round) = self.round(pair, obstacle) else { return false };
-        match round.feature {
-            Feature::Edge => false,
-            Feature::Triangle { .. } => near.weights[1..].contains(&0.0),
-            Feature::Vertex => {
-                let (x, v) = (&self.work.x, pair.vertices[0]);
-                let leads = |way: V3| way.dot(&near.offset) < -ASKEW * way.norm() * near.distance();
-                self.features.neighbours(v).iter().any(|&other| leads(x[other as usize] - x[v as usize]))
-            }
-        }
+        let leads_on = || {
+            let (x, v) = (&self.work.x, pair.vertices[0]);
+            let leads = |way: V3| way.dot(&near.offset) < -ASKEW * way.norm() * near.distance();
+            self.features.neighbours(v).iter().any(|&other| leads(x[other as usize] - x[v as usize]))
+        };
+        let is_vertex = || matches!(self.round(pair, obstacle), Some(Round { feature: Feature::Vertex, .. }));
+        self.is_beside_rim(pair, near, obstacle) || is_vertex() && leads_on()
+    }
+
+    /// Whether a pair is of a triangle without a rim point of the solid under its inside.
+    pub(crate) fn is_beside_rim(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
+        let round = self.round(pair, obstacle);
+        round.is_some_and(|round| matches!(round.feature, Feature::Triangle { .. })) && near.weights[1..].contains(&0.0)
     }
 
     /// Point of the core that a contact is with, with the vertices at `x`: the contact's radius below the surface.

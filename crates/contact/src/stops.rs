@@ -128,13 +128,7 @@ impl Contacts {
             self.add_to_carriers(contact, force, &mut stops.forces, ahead);
             self.add_to_carriers(contact, impact, &mut stops.impacts, ahead);
             let place: V3 = contact.pair.parts(contact.weights, cloth).map(|(k, c)| c.abs() * ahead.positions[k]).sum();
-            let bears = |k: &usize| {
-                let v = contact.pair.vertices[*k] as usize;
-                v < cloth && (ahead.inverse_masses[v] == 0.0 || contact.backed[*k].is_some())
-            };
-            let held: f64 = (0..4).filter(bears).map(|k| contact.weights[k].abs()).sum();
-            for k in (0..4).filter(bears).filter(|&k| contact.weights[k] != 0.0) {
-                let c = contact.weights[k] / held;
+            for (k, c) in contact.held(cloth, ahead) {
                 let (vertex, force, impact) = (contact.pair.vertices[k], c * force, c * impact);
                 let Some(Backing { obstacle, .. }) = contact.backed[k] else {
                     stops.supports.push(Supported { vertex, place, force, impact });

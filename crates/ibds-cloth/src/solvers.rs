@@ -146,7 +146,7 @@ pub(crate) struct Meeting<'a> {
 impl Meeting<'_> {
     /// All contacts once. By how much that moved something at most.
     pub fn sweep(&mut self, system: &mut System<'_>) -> f64 {
-        self.pushes.sweep(system.y, self.inverse_masses)
+        self.pushes.sweep(system.y, self.inverse_masses, system.w)
     }
 }
 
