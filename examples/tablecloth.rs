@@ -70,15 +70,16 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     // Speeds of the jerked dishes between two times at which the cloth, faster than they, is under all of them.
     let [from, to] = [START + 0.02, START + 0.08];
-    let mut speeds = [[0.0; 2]; DISHES.len()];
+    let mut speeds = [[(0.0, 0.0); 2]; DISHES.len()];
     let before = cloth::places(&mut run, &[slow.clone(), fast.clone()].concat())?;
     let (recording, seen) =
         cloth::record::<ImplicitCloth>(&report, &mut run, &["slowly", "by a jerk"], seconds, scenery(), |run| {
             for (speed, &dish) in speeds.iter_mut().zip(&fast) {
                 let now = run.state(dish)?.velocity[0];
                 for (speed, at) in speed.iter_mut().zip([from, to]) {
+                    // Windows are whole.
                     if (run.time() - at).abs() < 0.5 / RATE {
-                        *speed = now;
+                        *speed = (run.time(), now);
                     }
                 }
             }
@@ -86,7 +87,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         })?;
     seen.check_crossings(&mut report);
     for ((name, ..), [first, last]) in DISHES.iter().zip(speeds) {
-        let friction = (last - first) / (to - from) / (FRICTION * GRAVITY);
+        let friction = (last.1 - first.1) / (last.0 - first.0) / (FRICTION * GRAVITY);
         report.check(&format!("{name}, jerked: acceleration over μ g"), friction, Bound::within(0.95, 1.05), "-");
     }
     let after = cloth::places(&mut run, &[slow.clone(), fast.clone()].concat())?;
