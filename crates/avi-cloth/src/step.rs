@@ -93,6 +93,7 @@ impl AviCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
+        self.holds.check_step(self.state.time, dt)?;
         self.check_duration(dt)?;
         self.prepare_contacts()?;
         let begin = self.state.time;

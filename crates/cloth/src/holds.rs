@@ -26,6 +26,9 @@ struct Hand {
     vertices: Vec<u32>,
     /// Of the vertices, in its axes `[m]`.
     places: Vec<V3>,
+    /// Diagonal of the box around all of the cloth at time 0 `[m]`.
+    #[serde(skip)]
+    size: f64,
     #[serde(skip)]
     script: Script,
 }
@@ -90,7 +93,8 @@ impl Holds {
     /// in it at the places where they are at time 0.
     ///
     /// The script must depend on t alone: the same t, the same state, or a step repeated after going back is another one. It is
-    /// configuration, which a snapshot does not hold: it knows a script by the hand's name alone.
+    /// configuration, which a snapshot does not hold: it knows a script by the hand's name alone. A step fails in which a vertex leaps
+    /// farther than the cloth is large ([`Holds::check_step`]).
     ///
     /// # Errors
     /// Names a vertex that does not exist or is held already; or the hand, if its name is taken or what its script says of time
@@ -113,7 +117,7 @@ impl Holds {
             return Err(SimulatorError::refused("hand", format!("`{name}` twice"), "a name used once"));
         }
         let (name, vertices) = (name.into(), vertices.to_vec());
-        let mut hand = Hand { name, vertices, places: vec![], script: Arc::new(script) };
+        let mut hand = Hand { name, vertices, places: vec![], size: 0.0, script: Arc::new(script) };
         hand.take_hold(positions)?;
         self.hands.push(hand);
         Ok(())
@@ -125,6 +129,22 @@ impl Holds {
     /// What a script says of time 0 makes no sense.
     pub fn take_hold(&mut self, positions: &[V3]) -> Result<(), SimulatorError> {
         self.hands.iter_mut().try_for_each(|hand| hand.take_hold(positions))
+    }
+
+    /// # Errors
+    /// Names a hand whose script has a vertex end a step of `dt` from `begin` `[s]` farther than the cloth is large from where its
+    /// velocity at the begin would carry it. Nothing that happens to the cloth in such a step is right, and it would take for ever.
+    pub fn check_step(&self, begin: f64, dt: f64) -> Result<(), SimulatorError> {
+        for hand in &self.hands {
+            let off = hand.leaves_its_way(begin, dt)?;
+            if off > hand.size {
+                let found = format!("{off:.3e} m off where its velocity would carry it in {dt:.3e} s");
+                let expected =
+                    format!("at most the size of the cloth, {:.3e} m (slower, or in shorter steps)", hand.size);
+                return Err(SimulatorError::failed(hand.thing(begin + dt), found, expected));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a vertex is pinned, or a hand's.
@@ -177,8 +197,7 @@ impl Holds {
             Held { vertex, position: positions[vertex], velocity: V3::zeros(), guide: None }
         }));
         for hand in &self.hands {
-            let frame =
-                hand.at(time).map_err(|found| SimulatorError::failed(hand.thing(time), format!("{found:?}"), SENSE))?;
+            let frame = hand.during(time)?;
             held.extend(hand.vertices.iter().zip(&hand.places).map(|(&v, place)| {
                 let arm = frame.turn * place;
                 Held {
@@ -234,7 +253,25 @@ impl Hand {
             self.at(0.0).map_err(|found| SimulatorError::refused(self.thing(0.0), format!("{found:?}"), SENSE))?;
         let place = |&v: &u32| frame.turn.inverse() * (positions[v as usize] - frame.position);
         self.places = self.vertices.iter().map(place).collect();
+        let low = positions.iter().copied().reduce(|low, x| low.inf(&x)).unwrap_or_default();
+        let high = positions.iter().copied().reduce(|high, x| high.sup(&x)).unwrap_or_default();
+        self.size = (high - low).norm();
         Ok(())
+    }
+
+    /// Largest distance of a vertex after a step of `dt` from `begin` `[s]` from where its velocity and spin at the begin would have
+    /// carried it `[m]`.
+    fn leaves_its_way(&self, begin: f64, dt: f64) -> Result<f64, SimulatorError> {
+        let [from, to] = [self.during(begin)?, self.during(begin + dt)?];
+        let turn = UnitQuaternion::from_scaled_axis(dt * from.spin) * from.turn;
+        let carried = from.position + dt * from.velocity;
+        let off = |place: &V3| (to.position + to.turn * place - carried - turn * place).norm();
+        Ok(self.places.iter().map(off).fold(0.0, f64::max))
+    }
+
+    /// Where the script has it in a step.
+    fn during(&self, time: f64) -> Result<Frame, SimulatorError> {
+        self.at(time).map_err(|found| SimulatorError::failed(self.thing(time), format!("{found:?}"), SENSE))
     }
 
     /// Where the script has it at a time, if that makes sense; else what it says.

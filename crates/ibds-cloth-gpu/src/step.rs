@@ -35,6 +35,7 @@ impl IbdsClothGpu {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check(self.resolved)?;
         check(&self.table, &self.guides, dt, inputs)?;
+        self.holds.check_step(self.state.time, dt)?;
         if self.plan.is_none() {
             let guides = std::mem::take(&mut self.guides);
             let plan = self.lay_out(&guides);

@@ -83,6 +83,7 @@ impl IbdsCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
+        self.holds.check_step(self.state.time, dt)?;
         let parts = self.parameters.substeps;
         let mut report = StepReport { substeps: parts, ..StepReport::new(self.state.time + dt) };
         if self.work.contacts.is_none() {

@@ -70,6 +70,7 @@ impl ImplicitCloth {
     pub(crate) fn take_step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
+        self.holds.check_step(self.state.time, dt)?;
         self.gather_loads(inputs);
         let report = self.try_step(dt, inputs)?;
         // From here on nothing can fail.
