@@ -37,7 +37,7 @@ impl Work {
         let ends = places.iter().zip(predicted).zip(taken);
         let particles = net.masses.iter().zip(inverse_masses).zip(starts.zip(ends));
         for ((m, w), (((x, v), f), ((place, predicted), taken))) in particles {
-            let (displacement, change) = (place - x, h * *w * *f + per_second * (place - *predicted));
+            let (displacement, change) = (place - x, h * *w * *f + (place - *predicted) / h);
             if *w == 0.0 {
                 gained += taken.dot(&displacement) * per_second * per_second;
             } else {
