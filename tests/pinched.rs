@@ -243,7 +243,7 @@ fn plate_on(kind: &str, mass: f64, lift: f64, hz: f64) -> [f64; 3] {
     let picture = run.picture().unwrap();
     let now = picture.surfaces.iter().find(|surface| surface.simulator == "cloth").unwrap().vertices();
     let middle = mesh.vertices().iter().zip(&now).filter(|(x, _)| x[0].hypot(x[2]) < 0.6 * radius);
-    let ways: Vec<f64> = middle.map(|(x, now)| f64::from(now[0]) - x[0]).collect();
+    let ways: Vec<f64> = middle.map(|(x, now)| now[0] - x[0]).collect();
     [at[0], ways.iter().sum::<f64>() / ways.len() as f64, at[1] - level]
 }
 
