@@ -93,8 +93,8 @@ impl Holds {
     /// in it at the places where they are at time 0.
     ///
     /// The script must depend on t alone: the same t, the same state, or a step repeated after going back is another one. It is
-    /// configuration, which a snapshot does not hold: it knows a script by the hand's name alone. A step fails in which a vertex leaps
-    /// farther than the cloth is large ([`Holds::check_step`]).
+    /// configuration, which a snapshot does not hold: it knows a script by the hand's name alone. A step
+    /// fails in which a vertex leaps by more than the size of the cloth ([`Holds::check_step`]).
     ///
     /// # Errors
     /// Names a vertex that does not exist or is held already; or the hand, if its name is taken or what its script says of time
@@ -131,9 +131,11 @@ impl Holds {
         self.hands.iter_mut().try_for_each(|hand| hand.take_hold(positions))
     }
 
+    /// Whether hands move in a step of `dt` from `begin` `[s]` as cloth can follow.
+    ///
     /// # Errors
-    /// Names a hand whose script has a vertex end a step of `dt` from `begin` `[s]` farther than the cloth is large from where its
-    /// velocity at the begin would carry it. Nothing that happens to the cloth in such a step is right, and it would take for ever.
+    /// Names a hand by whose script a vertex ends the step farther from where its velocity at the begin
+    /// would carry it than the cloth is large. Cloth in such a step is wrong in any case, and takes long.
     pub fn check_step(&self, begin: f64, dt: f64) -> Result<(), SimulatorError> {
         for hand in &self.hands {
             let off = hand.leaves_its_way(begin, dt)?;
@@ -259,8 +261,8 @@ impl Hand {
         Ok(())
     }
 
-    /// Largest distance of a vertex after a step of `dt` from `begin` `[s]` from where its velocity and spin at the begin would have
-    /// carried it `[m]`.
+    /// Largest distance of a vertex after a step of `dt` from `begin` `[s]` from where its velocity and
+    /// spin at the begin would have carried it `[m]`.
     fn leaves_its_way(&self, begin: f64, dt: f64) -> Result<f64, SimulatorError> {
         let [from, to] = [self.during(begin)?, self.during(begin + dt)?];
         let turn = UnitQuaternion::from_scaled_axis(dt * from.spin) * from.turn;

@@ -124,8 +124,8 @@ impl Anchored {
         self.push * self.n + self.drag
     }
 
-    /// Its vertices of the cloth that cannot give way, by their numbers of four, and their parts in its
-    /// impulse, with the signs of weights [-].
+    /// Vertices of the cloth that cannot give way, by their numbers of the pair's four, and the part of
+    /// the impulse that each bears, with the sign of its weight [-].
     pub fn held<'a>(&'a self, cloth: usize, ahead: &'a Ahead<'_>) -> impl Iterator<Item = (usize, f64)> + 'a {
         let is_held = move |k: &usize| {
             let v = self.pair.vertices[*k] as usize;
@@ -403,8 +403,7 @@ impl Contacts {
             (self.features.vertices(), contact.obstacle, contact.pair, Motion::default());
         let (mut supports, mut own) = (vec![], vec![]);
         // Cloth that can give way does: a contact has the motion of what holds it.
-        let held: Vec<(usize, f64)> = contact.held(cloth, ahead).collect();
-        for (k, c) in held {
+        for (k, c) in contact.held(cloth, ahead) {
             let v = pair.vertices[k];
             if let Some(Backing { obstacle, arm, .. }) = contact.backed[k]
                 && let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize]

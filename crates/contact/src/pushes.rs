@@ -121,11 +121,12 @@ impl Pushes {
         }));
     }
 
-    /// All contacts once, each as if it were alone: places at the end `[m]`, one a vertex of the surface, come apart, by inverse masses
-    /// `[1/kg]` along normals, and across them by those that [`Pushes::linearise_friction`] left for links, `slide`. By how much the
-    /// most changed `[m]`.
-    pub fn sweep(&mut self, places: &mut [V3], inverse_masses: &[f64], slide: &[f64]) -> f64 {
-        sweep(&mut self.contacts, places, inverse_masses, slide)
+    /// All contacts once, each as if it were alone: places at the end `[m]`, one a vertex of the
+    /// surface, come apart. Inverse masses `[1/kg]` count along normals, and across them those that
+    /// [`Pushes::linearise_friction`] left for links, `tangential`. Returns by how much the most changed
+    /// `[m]`.
+    pub fn sweep(&mut self, places: &mut [V3], inverse_masses: &[f64], tangential: &[f64]) -> f64 {
+        sweep(&mut self.contacts, places, inverse_masses, tangential)
     }
 
     /// Whether obstacles press vertices between them.
@@ -133,9 +134,10 @@ impl Pushes {
         !self.pressed.is_empty()
     }
 
-    /// Begins a loop over links anew, with friction on pressed vertices linear around the positions `about` `[m]`: the more friction,
-    /// the less they give way. `places` `[m]` and `inverse_masses` `[1/kg]`, those of free vertices, become those with friction, for links
-    /// and friction of contacts; along normals contacts are swept with those of before.
+    /// Begins a loop over links anew, with friction on pressed vertices linear around the positions
+    /// `about` `[m]`: the more friction, the less they give way. `places` `[m]` and `inverse_masses`
+    /// `[1/kg]`, those of free vertices, become those with friction, for links and friction of contacts.
+    /// Along normals contacts are swept with those of before.
     pub fn linearise_friction(&mut self, about: &[V3], places: &mut [V3], inverse_masses: &mut [f64]) {
         for contact in &mut self.contacts {
             (contact.push, contact.drag) = (0.0, V3::zeros());
@@ -153,9 +155,10 @@ impl Pushes {
         self.pressed.iter_mut().for_each(|pressure| pressure.free = places[pressure.pressing.vertex as usize]);
     }
 
-    /// Computes friction of pressed vertices at the positions that a loop came to `[m]`, where contacts were swept with `inverse_masses`
-    /// `[1/kg]` along normals. The largest error against Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`],
-    /// friction has to be linear around these positions.
+    /// Computes friction of pressed vertices at the positions that a loop came to `[m]`, where contacts
+    /// were swept with `inverse_masses` `[1/kg]` along normals. Returns the largest error against
+    /// Coulomb's law, of the friction that it asks for [-]: above [`Pushes::FRICTION_ERROR`], friction has
+    /// to be linear around these positions.
     pub fn find_friction(&mut self, places: &[V3], inverse_masses: &[f64]) -> f64 {
         self.sum_contacts(places.len());
         let mut worst = 0.0_f64;

@@ -92,10 +92,10 @@ pub(crate) fn most_push(vertices: &[u32], weights: &[f64], w: &[f64], way: f64) 
     if LEVER * LEVER * mobility < largest { LEVER * LEVER * way / largest } else { f64::INFINITY }
 }
 
-/// One sweep over all contacts in order; `u` and inverse masses are of the cloth's vertices, obstacles' come after them. Inverse masses
-/// are `w` along normals and `slide` across them.
+/// One sweep over all contacts in order; `u` and inverse masses are of the cloth's vertices,
+/// obstacles' come after them. Along normals inverse masses are `w`, across them `tangential`.
 /// Returns by how much the way of a contact changed at most `[m]`.
-pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], slide: &[f64]) -> f64 {
+pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], tangential: &[f64]) -> f64 {
     let mut most = 0.0_f64;
     for contact in contacts {
         let mobility = contact.mobility(w);
@@ -112,12 +112,12 @@ pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], slide: &[
             most = most.max((more * mobility).abs());
         }
         if contact.friction > 0.0 && (contact.push > 0.0 || contact.drag != V3::zeros()) {
-            let (way, mobility) = (contact.relative(u), contact.mobility(slide));
+            let (way, mobility) = (contact.relative(u), contact.mobility(tangential));
             let across = way - n.dot(&way) * n;
             let before = contact.drag;
             contact.drag = (before - across / mobility).cap_magnitude(contact.friction * contact.push);
             let more = contact.drag - before;
-            contact.apply(&more, u, slide);
+            contact.apply(&more, u, tangential);
             most = most.max(more.norm() * mobility);
         }
     }

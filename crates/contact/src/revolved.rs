@@ -337,6 +337,11 @@ impl Round<'_> {
         self.feature.nearest(&posed, &q, &measured, measured.gap)
     }
 
+    /// Whether the pair is of a triangle without a rim point of the solid under its inside.
+    fn is_beside_rim(&self, near: &Nearest) -> bool {
+        matches!(self.feature, Feature::Triangle { .. }) && near.weights[1..].contains(&0.0)
+    }
+
     /// First impact within `separation` of the surface, as [`crate::impact`]. The nearest points are those at the impact, taken
     /// back to the start of the motion along with what they are fixed to.
     pub fn impact(
@@ -481,19 +486,21 @@ impl Contacts {
     /// Whether a pair with a solid of revolution has no contact, since cloth beside its nearest point is nearer: triangles without a
     /// rim point under their inside, and vertices from which an edge leads towards the surface.
     pub(crate) fn is_beside(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
-        let leads_on = || {
-            let (x, v) = (&self.work.x, pair.vertices[0]);
-            let leads = |way: V3| way.dot(&near.offset) < -ASKEW * way.norm() * near.distance();
-            self.features.neighbours(v).iter().any(|&other| leads(x[other as usize] - x[v as usize]))
-        };
-        let is_vertex = || matches!(self.round(pair, obstacle), Some(Round { feature: Feature::Vertex, .. }));
-        self.is_beside_rim(pair, near, obstacle) || is_vertex() && leads_on()
+        let Some(round) = self.round(pair, obstacle) else { return false };
+        match round.feature {
+            Feature::Edge => false,
+            Feature::Triangle { .. } => round.is_beside_rim(near),
+            Feature::Vertex => {
+                let (x, v) = (&self.work.x, pair.vertices[0]);
+                let leads = |way: V3| way.dot(&near.offset) < -ASKEW * way.norm() * near.distance();
+                self.features.neighbours(v).iter().any(|&other| leads(x[other as usize] - x[v as usize]))
+            }
+        }
     }
 
     /// Whether a pair is of a triangle without a rim point of the solid under its inside.
     pub(crate) fn is_beside_rim(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
-        let round = self.round(pair, obstacle);
-        round.is_some_and(|round| matches!(round.feature, Feature::Triangle { .. })) && near.weights[1..].contains(&0.0)
+        self.round(pair, obstacle).is_some_and(|round| round.is_beside_rim(near))
     }
 
     /// Point of the core that a contact is with, with the vertices at `x`: the contact's radius below the surface.
