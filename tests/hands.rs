@@ -49,7 +49,7 @@ fn a_hand_that_leaps_farther_than_the_cloth_is_large_is_refused() {
     }
 }
 
-/// However fast a hand goes and turns, it stays on its way while its velocity and spin stay.
+/// A hand of constant velocity and spin is taken however fast it moves and turns.
 #[test]
 fn a_steady_hand_is_never_refused() {
     let (speed, spin) = (1e3, 400.0);

@@ -83,25 +83,33 @@ fn cloth_on_the_floor_bears_what_lies_on_it() {
 
 /// Cloth whose right edge a hand pulls with such an acceleration `[m/s²]`.
 fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
-    let edge = mesh().edge(Side::Right).unwrap();
+    let fabrics = [Fabric::denim().thickness(2.0 * ROOM), Fabric::jersey().stretch(1000.0)];
+    by_hand(kind, &mesh(), fabrics, 0.15, acceleration)
+}
+
+/// Cloth of a mesh whose right edge a hand pulls with such an acceleration `[m/s²]`. The fabrics are
+/// those of implicit and asynchronous cloth, `density` is that of IBDS cloth `[kg/m²]`.
+fn by_hand(kind: &str, mesh: &Mesh, fabrics: [Fabric; 2], density: f64, acceleration: f64) -> Box<dyn Simulator> {
+    let edge = mesh.edge(Side::Right).unwrap();
     let script = move |t: f64| HandleState {
         position: [0.5 * acceleration * t * t, 0.0, 0.0],
         velocity: [acceleration * t, 0.0, 0.0],
         ..HandleState::default()
     };
+    let [of_implicit, of_avi] = fabrics;
     match kind {
         "implicit" => {
-            let mut cloth = ImplicitCloth::new("cloth", mesh(), Fabric::denim().thickness(2.0 * ROOM)).unwrap();
+            let mut cloth = ImplicitCloth::new("cloth", mesh.clone(), of_implicit).unwrap();
             cloth.pin_along("hand", &edge, script).unwrap();
             Box::new(cloth)
         }
         "ibds" => {
-            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh(), 0.15).unwrap()).unwrap();
+            let mut cloth = IbdsCloth::new("cloth", Net::sheet(mesh, density).unwrap()).unwrap();
             cloth.pin_along("hand", &edge, script).unwrap();
             Box::new(cloth)
         }
         _ => {
-            let mut cloth = AviCloth::new("cloth", mesh(), Fabric::jersey().stretch(1000.0)).unwrap();
+            let mut cloth = AviCloth::new("cloth", mesh.clone(), of_avi).unwrap();
             cloth.pin_along("hand", &edge, script).unwrap();
             Box::new(cloth)
         }
@@ -204,30 +212,8 @@ fn cloth_that_is_pulled_fast_slides_away_underneath() {
 /// its middle does, and its height above where it belongs `[m]`.
 fn plate_on(kind: &str, mass: f64, lift: f64, hz: f64) -> [f64; 3] {
     let mesh = Mesh::grid([24, 16], [0.6, 0.4]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-    let mesh = mesh.at([-0.3, 2.0 * ROOM, -0.2]).unwrap();
-    let edge = mesh.edge(Side::Right).unwrap();
-    let script = |t: f64| HandleState {
-        position: [0.25 * t * t, 0.0, 0.0],
-        velocity: [0.5 * t, 0.0, 0.0],
-        ..HandleState::default()
-    };
-    let cloth: Box<dyn Simulator> = match kind {
-        "implicit" => {
-            let mut cloth = ImplicitCloth::new("cloth", mesh.clone(), Fabric::jersey()).unwrap();
-            cloth.pin_along("hand", &edge, script).unwrap();
-            Box::new(cloth)
-        }
-        "ibds" => {
-            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.3).unwrap()).unwrap();
-            cloth.pin_along("hand", &edge, script).unwrap();
-            Box::new(cloth)
-        }
-        _ => {
-            let mut cloth = AviCloth::new("cloth", mesh.clone(), Fabric::jersey().undamped()).unwrap();
-            cloth.pin_along("hand", &edge, script).unwrap();
-            Box::new(cloth)
-        }
-    };
+    let mesh = mesh.at([-0.3, ROOM, -0.2]).unwrap();
+    let cloth = by_hand(kind, &mesh, [Fabric::jersey(), Fabric::jersey().undamped()], 0.3, 0.5);
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("table", Body::fixed(Shape::cuboid([3.0, 0.1, 1.0])).at([0.0, -0.05, 0.0])).unwrap();
     let (height, radius) = (0.02, 0.1);

@@ -134,11 +134,11 @@ impl Holds {
     /// Whether hands move in a step of `dt` from `begin` `[s]` as cloth can follow.
     ///
     /// # Errors
-    /// Names a hand by whose script a vertex ends the step farther from where its velocity at the begin
+    /// Names a hand by whose script a vertex ends the step farther from where its velocity at the start
     /// would carry it than the cloth is large. Cloth in such a step is wrong in any case, and takes long.
     pub fn check_step(&self, begin: f64, dt: f64) -> Result<(), SimulatorError> {
         for hand in &self.hands {
-            let off = hand.leaves_its_way(begin, dt)?;
+            let off = hand.deviation(begin, dt)?;
             if off > hand.size {
                 let found = format!("{off:.3e} m off where its velocity would carry it in {dt:.3e} s");
                 let expected =
@@ -262,8 +262,8 @@ impl Hand {
     }
 
     /// Largest distance of a vertex after a step of `dt` from `begin` `[s]` from where its velocity and
-    /// spin at the begin would have carried it `[m]`.
-    fn leaves_its_way(&self, begin: f64, dt: f64) -> Result<f64, SimulatorError> {
+    /// spin at the start would have carried it `[m]`.
+    fn deviation(&self, begin: f64, dt: f64) -> Result<f64, SimulatorError> {
         let [from, to] = [self.during(begin)?, self.during(begin + dt)?];
         let turn = UnitQuaternion::from_scaled_axis(dt * from.spin) * from.turn;
         let carried = from.position + dt * from.velocity;

@@ -206,7 +206,7 @@ impl Contacts {
         self.place(&paths, [0.0, 1.0], h);
 
         let backings = self.backings(resting, ahead);
-        let reach = |k: usize| self.reach(k) + deeper(&backings, k as u32);
+        let reach = |k: usize| self.reach(k) + deeper(&backings, k as u32).unwrap_or(0.0);
         let boxes: Vec<Bounds> =
             (0..self.work.x.len()).map(|k| Bounds::swept(&self.work.x[k], &self.work.u[k], reach(k))).collect();
         let others = (self.obstacles.iter().zip(&self.work.first).zip(&near)).filter(|(_, near)| **near);
@@ -260,11 +260,10 @@ impl Contacts {
         if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
-        let may_be_backed = pair.vertices.iter().any(|v| backings.binary_search_by_key(v, |b| b.vertex).is_ok());
-        let deeper = pair.vertices.iter().map(|&v| deeper(backings, v)).fold(0.0, f64::max);
+        let depth = pair.vertices.iter().filter_map(|&v| deeper(backings, v)).reduce(f64::max);
         let seen = match missed {
             Some(_) => self.see_missed(pair, begin, &meeting)?,
-            None => self.see(pair, begin, &meeting, may_be_backed, deeper)?,
+            None => self.see(pair, begin, &meeting, depth)?,
         };
         let near = &seen.near;
         if self.is_beside_rim(pair, near, Some(obstacle)) {
@@ -340,16 +339,16 @@ impl Contacts {
     }
 
     /// Nearest points by which a pair is a contact: at the start of the step if it is near, else at
-    /// its impact. It is near from `deeper` farther on where its cloth is that much too close to
-    /// what it rests on: the sum of both distances counts `[m]`.
-    fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, may_be_backed: bool, deeper: f64) -> Option<Seen> {
-        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness + deeper;
+    /// its impact. Where its cloth rests on obstacles, closer than the thickness by a `depth` `[m]`, it is
+    /// near from that much farther on: the sum of both distances counts.
+    fn see(&self, pair: &Pair, begin: Nearest, meeting: &Meeting, depth: Option<f64>) -> Option<Seen> {
+        let reach = meeting.radius + (1.0 + AHEAD) * meeting.thickness + depth.unwrap_or(0.0);
         if begin.distance() < reach {
             return Some(self.seen(pair, begin, 0.0));
         }
         // Cloth that slides in between two obstacles passes a rim, which would seem to stop it: it
         // counts where it ends.
-        let then = may_be_backed.then(|| self.nearest_then(pair)).filter(|then| then.distance() < reach);
+        let then = depth.map(|_| self.nearest_then(pair)).filter(|then| then.distance() < reach);
         if let Some(then) = then {
             return Some(self.seen(pair, then, 1.0));
         }

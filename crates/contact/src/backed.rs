@@ -102,14 +102,17 @@ impl Contacts {
 
 /// The backing of a vertex against an obstacle that presses it along `out`, its own direction out.
 pub(crate) fn against<'a>(backings: &'a [Backing], vertex: u32, obstacle: u32, out: &V3) -> Option<&'a Backing> {
-    let from = backings.partition_point(|backing| backing.vertex < vertex);
-    let mut of_vertex = backings[from..].iter().take_while(|backing| backing.vertex == vertex);
-    of_vertex.find(|backing| backing.obstacle != obstacle && backing.out.dot(out) < AGAINST)
+    of_vertex(backings, vertex).find(|backing| backing.obstacle != obstacle && backing.out.dot(out) < AGAINST)
 }
 
-/// Largest distance by which a vertex is closer than the thickness to what it rests on `[m]`.
-pub(crate) fn deeper(backings: &[Backing], vertex: u32) -> f64 {
+/// Largest distance by which a vertex is closer than the thickness to obstacles that it rests on; none
+/// where it rests on none `[m]`.
+pub(crate) fn deeper(backings: &[Backing], vertex: u32) -> Option<f64> {
+    of_vertex(backings, vertex).map(|backing| (-backing.room).max(0.0)).reduce(f64::max)
+}
+
+/// Backings of a vertex.
+fn of_vertex(backings: &[Backing], vertex: u32) -> impl Iterator<Item = &Backing> {
     let from = backings.partition_point(|backing| backing.vertex < vertex);
-    let of_vertex = backings[from..].iter().take_while(|backing| backing.vertex == vertex);
-    of_vertex.map(|backing| -backing.room).fold(0.0, f64::max)
+    backings[from..].iter().take_while(move |backing| backing.vertex == vertex)
 }

@@ -252,7 +252,7 @@ impl ImplicitCloth {
         );
     }
 
-    /// Contacts that act in a part of `dt` of a step of `whole` `[s]`, from what is near at its begin.
+    /// Contacts that act in a part of `dt` of a step of `whole` `[s]`, from pairs that are near at its start.
     fn find_near(&mut self, [dt, whole]: [f64; 2], motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let gravity = V3::from(self.parameters.gravity).norm();

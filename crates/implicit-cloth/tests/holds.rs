@@ -98,10 +98,10 @@ fn what_a_hand_holds_goes_along_its_script() {
     }
 }
 
-/// Parts of a step take a hand to where it is when they end: here all are as short as they may be, however long they were tried. Where
-/// it begins is asked for to see whether it leaps.
+/// Parts of a step take a hand to where it is when they end: here all are as short as they may be, however long they were tried. Its
+/// state at the start is asked for to see whether it leaps.
 #[test]
-fn a_script_is_asked_for_the_begin_and_the_end_of_each_part() {
+fn a_script_is_asked_for_the_start_and_the_end_of_each_part() {
     let asked = Arc::new(Mutex::new(vec![]));
     let ear = asked.clone();
     let script = move |t: f64| {
