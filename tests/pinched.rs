@@ -215,11 +215,11 @@ fn plate_on(kind: &str, fabrics: [Fabric; 2], acceleration: f64, plate: [f64; 3]
     let mesh = mesh.at([-0.3, ROOM, -0.2]).unwrap();
     let cloth = by_hand(kind, &mesh, fabrics, 0.3, acceleration);
     let mut rigid = RigidBodies::new("rigid");
-    rigid.add("table", Body::fixed(Shape::cuboid([3.0, 0.1, 1.0])).at([0.0, -0.05, 0.0])).unwrap();
     let ([mass, radius, height], z) = (plate, 0.01);
     let level = 2.0 * ROOM + 0.5 * height;
     let plate = Body::dynamic(Shape::cylinder_y(height, radius)).mass(mass).at([0.0, level + lift, z]);
     let plate = rigid.add("plate", plate).unwrap();
+    rigid.add("table", Body::fixed(Shape::cuboid([3.0, 0.1, 2.0])).at([0.0, -0.05, 0.0])).unwrap();
     let mut scene = Scene::new(Rate::hz(hz));
     scene.contact("cloth", "rigid").friction(0.3);
     scene.add(rigid).add_boxed(cloth);
@@ -250,15 +250,17 @@ fn a_plate_comes_along_with_soft_cloth() {
     }
 }
 
-/// A light plate comes along with a third of μ g on implicit cloth that a step holds to a small part
-/// of its room: the cloth under it bears it in every step, not in some of them.
+/// A light plate comes along with a third of μ g on stiff implicit cloth, at rates at which a window is
+/// short against the time in which contact gives way: the start gives it no velocity, and the cloth
+/// under it bears it in every step.
 #[test]
 fn a_light_plate_comes_along_with_stiff_cloth() {
-    for hz in [240.0, 480.0, 960.0] {
+    for (mass, lift, hz) in [(0.1, 0.0, 480.0), (0.1, 0.0, 960.0), (0.03, -1e-6, 960.0)] {
         let fabrics = [Fabric::cotton(), Fabric::jersey()];
-        let [way, below, above] = plate_on("implicit", fabrics, 1.0, [0.1, 0.07, 0.03], 0.0, hz);
-        assert!(way > 0.97 * below && way < 1.01 * below, "{hz} Hz: {way} m, and its cloth {below} m");
-        assert!(above.abs() < 0.05 * ROOM, "{hz} Hz: {above} m too high");
+        let [way, below, above] = plate_on("implicit", fabrics, 1.0, [mass, 0.07, 0.03], lift, hz);
+        let what = format!("{mass} kg, {lift} m above, {hz} Hz");
+        assert!(way > 0.97 * below && way < 1.01 * below, "{what}: {way} m, and its cloth {below} m");
+        assert!(above.abs() < 0.05 * ROOM, "{what}: {above} m too high");
     }
 }
 

@@ -106,7 +106,7 @@ impl ImplicitCloth {
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             let duration = dt / f64::from(parts);
-            self.take_part([duration, dt], &motions, &mut report)?;
+            self.take_part(duration, &motions, &mut report)?;
             let excess = self.excess(duration, &motions, booked);
             if length > 1 && (excess.is_some() || self.stretches_far()) {
                 self.work.next.clone_from(&self.work.begin);
@@ -176,13 +176,13 @@ impl ImplicitCloth {
 
     fn take_part(
         &mut self,
-        [dt, whole]: [f64; 2],
+        dt: f64,
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let mut clock = Clock::start();
         self.constrain(dt);
-        self.find_near([dt, whole], motions)?;
+        self.find_near(dt, motions)?;
         clock.lap("find contacts");
         self.integrate(dt, &mut clock, report);
         self.hold(dt);
@@ -252,12 +252,12 @@ impl ImplicitCloth {
         );
     }
 
-    /// Contacts that act in a part of `dt` of a step of `whole` `[s]`, from pairs that are near at its start.
-    fn find_near(&mut self, [dt, whole]: [f64; 2], motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+    /// Contacts that act in a part of a step, of `dt` `[s]`, from pairs that are near at its start.
+    fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let gravity = V3::from(self.parameters.gravity).norm();
         let ContactRates { depenetration, slip_tolerance, .. } = self.parameters.contact_rates;
-        let (shortest, long) = (dt.max(BRISK / depenetration), dt.max(0.5 * whole));
+        let shortest = dt.max(BRISK / depenetration);
         let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         obstacles.place(&self.guides, motions);
@@ -280,7 +280,7 @@ impl ImplicitCloth {
         links.extend(near.iter().zip(pinched(near, normals, squeezes)).map(|(near, pinched)| {
             // Springs that were the stiffer the shorter the part would store more in each.
             let stiffness = if pinched {
-                [as_one(near, &|v| sheet.masses[v] / (long * long)); 2]
+                [as_one(near, &|v| sheet.masses[v] / (shortest * shortest)); 2]
             } else {
                 CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, shortest)))
             }
