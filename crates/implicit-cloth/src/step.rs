@@ -29,6 +29,10 @@ const CONTACT: [f64; 2] = [0.05, 0.5];
 /// recovers so much [-]: what begins too near is not thrown out within whatever the step is.
 const BRISK: f64 = 6e-3;
 
+/// Excess of a part of a step so short, relative to one of twice the length, from which on shorter ones are no better:
+/// a constant force, such as that of a contact that starts closed, gains as much over their bound [-].
+const HELPS: f64 = 0.9;
+
 /// A part of a step is too long where no change of velocities balances so much of the forces [-].
 const UNBALANCED: f64 = 0.5;
 
@@ -88,7 +92,7 @@ impl ImplicitCloth {
         self.work.reactions.clear();
         self.work.contacts.start_step();
         self.strike(inputs);
-        let (mut done, mut length) = (0, PARTS);
+        let (mut done, mut length, mut tried) = (0, PARTS, f64::INFINITY);
         while done < PARTS {
             let parts_for_air = dt * self.sheet.air_rate(&self.work.next.velocities, &self.parameters);
             while length > 1 && f64::from(PARTS / length) < parts_for_air {
@@ -108,7 +112,10 @@ impl ImplicitCloth {
             let duration = dt / f64::from(parts);
             self.take_part(duration, &motions, &mut report)?;
             let excess = self.excess(duration, &motions, booked);
-            if length > 1 && (excess.is_some() || self.stretches_far()) {
+            let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
+            let helps = over > 0.0 && (duration >= self.shortest(duration) || over < HELPS * tried);
+            if length > 1 && (helps || self.stretches_far()) {
+                tried = over;
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 report.outcome = outcome;
@@ -121,7 +128,7 @@ impl ImplicitCloth {
                 report.outcome.note(error, bound, unit);
             }
             report.substeps += 1;
-            done += length;
+            (done, tried) = (done + length, f64::INFINITY);
             // The next is as long as one twice as long could start there.
             if length < PARTS && done.is_multiple_of(2 * length) {
                 length *= 2;
@@ -252,12 +259,17 @@ impl ImplicitCloth {
         );
     }
 
+    /// Duration by which contacts are stiff in a part of a step of `dt` `[s]`.
+    fn shortest(&self, dt: f64) -> f64 {
+        dt.max(BRISK / self.parameters.contact_rates.depenetration)
+    }
+
     /// Contacts that act in a part of a step, of `dt` `[s]`, from pairs that are near at its start.
     fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let gravity = V3::from(self.parameters.gravity).norm();
-        let ContactRates { depenetration, slip_tolerance, .. } = self.parameters.contact_rates;
-        let shortest = dt.max(BRISK / depenetration);
+        let ContactRates { slip_tolerance, .. } = self.parameters.contact_rates;
+        let shortest = self.shortest(dt);
         let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         obstacles.place(&self.guides, motions);

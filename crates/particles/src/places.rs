@@ -7,7 +7,7 @@ use crate::{
     crossing::{is_inside, weights},
     fly::Leg,
     response::{Contact, Place},
-    solids::Solid,
+    solids::{Height, Solid},
     triangles::{Obstacle, STANDOFF, Swept, normal},
 };
 
@@ -57,8 +57,8 @@ impl Surroundings<'_> {
         let contact = match hit.place {
             Place::Triangle { triangle, weights } => self.contact(triangle, weights, hit.offset, n),
             Place::Solid { solid } => {
-                let stops = f + s * (1.0 - f);
-                self.contact_of_solid(solid, &(x + s * leg.shift), stops, stops, hit.offset)
+                let (x, stops) = (x + s * leg.shift, f + s * (1.0 - f));
+                self.contact_of_solid(solid, (&x, self.solid(solid).height(&x, stops)), [stops; 2], hit.offset)
             }
         };
         (s, contact)
@@ -77,14 +77,12 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Contact of a particle at `x` at fraction `at`, on a leg from fraction `f`.
+    /// Contact of a particle at `x`, of such a height, at fraction `at`, on a leg from fraction `f`.
     ///
     /// Along the normal its velocity is that of the surface then; a turning ball has none. Across, it is that of the chord of the
     /// rest of the step, so that what rests on a turntable stays where it is.
-    fn contact_of_solid(&self, number: u32, x: &V3, at: f64, f: f64, offset: f64) -> Contact {
-        let solid = self.solid(number);
-        let height = solid.height(x, at);
-        let n = height.normal;
+    fn contact_of_solid(&self, number: u32, (x, height): (&V3, Height), [at, f]: [f64; 2], offset: f64) -> Contact {
+        let (solid, n) = (self.solid(number), height.normal);
         let layer = x - (height.gap - offset) * n;
         let now = solid.rate(&layer, at);
         let chord = match 1.0 - f > SHORT && solid.turns() {
@@ -105,13 +103,14 @@ impl Surroundings<'_> {
     /// The contact of a particle that touches a solid, or is inside it, and goes on inwards.
     pub fn touched(&self, number: u32, x: &V3, f: f64, free: &Leg) -> Option<Contact> {
         let solid = self.solid(number);
-        let gap = solid.height(x, f).gap;
+        let height = solid.height(x, f);
+        let gap = height.gap;
         if gap > self.triangles.reach(solid) {
             return None;
         }
         // Deeper than the distance to keep, it stays as deep as it is; inside, it is led out.
         let distance = self.triangles.obstacles[solid.obstacle as usize].distance;
-        let contact = self.contact_of_solid(number, x, f, f, distance.min(gap - STANDOFF).max(0.0));
+        let contact = self.contact_of_solid(number, (x, height), [f; 2], distance.min(gap - STANDOFF).max(0.0));
         let led = if gap < 0.0 { self.most_led(&contact, gap) } else { 0.0 };
         let outwards = (free.shift - (1.0 - f) * self.dt * contact.velocity).dot(&contact.normal);
         (outwards < led).then_some(contact)
@@ -186,7 +185,7 @@ impl Surroundings<'_> {
                 let (gap, dip) = (from.gap - contact.offset, 0.125 * way.dot(&bend));
                 let miss = gap.min(STANDOFF).max(2.0 * dip + STANDOFF - gap.max(0.0)) - (to.gap - contact.offset);
                 let miss = if gap < 0.0 { miss.min(gap - to.gap) } else { miss };
-                let then = || (self.contact_of_solid(number, &end, 1.0, f, contact.offset), miss);
+                let then = || (self.contact_of_solid(number, (&end, to), [1.0, f], contact.offset), miss);
                 return (miss > least || contact.push > 0.0 && gap >= 0.0).then(then);
             }
         };

@@ -2,6 +2,12 @@
 
 use nalgebra::Vector3;
 
+/// Sweeps over contacts that are held together, at most.
+const SWEEPS: usize = 12;
+
+/// Change of the velocity in a sweep, relative to it, below which the next ones would change nothing [-].
+const ROUNDING: f64 = 1e-15;
+
 /// A place of a triangle or solid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
@@ -74,14 +80,20 @@ pub(crate) fn hold(held: &mut [Contact], mut v: Vector3<f64>) -> Vector3<f64> {
     for contact in held.iter_mut() {
         (contact.push, contact.rub) = (0.0, Vector3::zeros());
     }
-    let sweeps = if held.len() > 1 { 12 } else { 1 };
+    let sweeps = if held.len() > 1 { SWEEPS } else { 1 };
     for _ in 0..sweeps {
+        let mut changed = 0.0;
         for contact in held.iter_mut() {
+            let before = v;
             push(contact, &mut v);
             let (n, w) = (contact.normal, v - contact.velocity);
             let rub = limited(contact.rub - (w - w.dot(&n) * n), contact.friction * contact.push);
             v += rub - contact.rub;
             contact.rub = rub;
+            changed += (v - before).norm_squared();
+        }
+        if changed <= ROUNDING * ROUNDING * v.norm_squared() {
+            break;
         }
     }
     if held.len() > 1 {

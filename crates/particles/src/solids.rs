@@ -3,11 +3,12 @@
 //! φ of a convex solid is convex. So Newton's method for the first zero of φ - level along a straight relative path never
 //! passes it, and where the solid turns a bound on the curvature of that path keeps it so ([`Solid::first_hit`]).
 
-use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Isometry3, Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3};
 use parry3d_f64::{bounding_volume::Aabb, math::Vector};
 use partita_simulator::{HandleState, Primitive, PrimitiveShape};
 
 type V3 = Vector3<f64>;
+type M3 = Matrix3<f64>;
 
 /// Height above the level at which a hit counts as found `[m]`: far below the standoff, far above rounding.
 const FOUND: f64 = 1e-9;
@@ -22,10 +23,12 @@ pub(crate) struct Solid {
     shape: PrimitiveShape,
     /// Frame of the shape in the carrier's axes.
     own: Isometry3<f64>,
-    /// Carrier at the start, its displacement `[m]` and its rotation vector [rad] over the step.
-    begin: Isometry3<f64>,
+    /// Position of the carrier at the start `[m]`, its displacement `[m]` and its rotation vector [rad] over the step.
+    begin: V3,
     way: V3,
     turn: V3,
+    /// Axes of the shape at the start and the end, and its centre relative to the carrier `[m]`.
+    ends: [(M3, V3); 2],
 }
 
 /// Height of a point above a solid's surface, and the outward normal there.
@@ -39,7 +42,8 @@ impl Solid {
     pub fn new(obstacle: u32, primitive: &Primitive) -> Self {
         let own = pose(primitive.position, primitive.orientation);
         let zero = V3::zeros();
-        Self { obstacle, shape: primitive.shape, own, begin: Isometry3::identity(), way: zero, turn: zero }
+        let ends = [(M3::identity(), zero); 2];
+        Self { obstacle, shape: primitive.shape, own, begin: zero, way: zero, turn: zero, ends }
     }
 
     /// Takes over where the carrier is at the start and at the end of a step.
@@ -50,7 +54,11 @@ impl Solid {
             true => V3::zeros(),
             false => (to.rotation * from.rotation.inverse()).scaled_axis(),
         };
-        self.begin = from;
+        self.begin = from.translation.vector;
+        self.ends = [from.rotation, to.rotation].map(|rotation| {
+            let own = rotation * self.own;
+            (own.rotation.to_rotation_matrix().into_inner(), own.translation.vector)
+        });
     }
 
     pub fn turns(&self) -> bool {
@@ -63,16 +71,21 @@ impl Solid {
 
     /// Position of the carrier at fraction `f` of the step `[m]`.
     pub fn centre(&self, f: f64) -> V3 {
-        self.begin.translation.vector + f * self.way
+        self.begin + f * self.way
     }
 
-    /// Pose of the carrier at fraction `f` of the step.
-    fn carrier(&self, f: f64) -> Isometry3<f64> {
-        let rotation = match f == 0.0 || !self.turns() {
-            true => self.begin.rotation,
-            false => UnitQuaternion::from_scaled_axis(f * self.turn) * self.begin.rotation,
+    /// Axes and centre of the shape at fraction `f` of the step.
+    fn pose(&self, f: f64) -> (M3, V3) {
+        let [start, end] = &self.ends;
+        let (axes, arm) = match f {
+            _ if f == 0.0 || !self.turns() => *start,
+            1.0 => *end,
+            _ => {
+                let turn = Rotation3::from_scaled_axis(f * self.turn);
+                (turn.matrix() * start.0, turn * start.1)
+            }
         };
-        Isometry3::from_parts(self.centre(f).into(), rotation)
+        (axes, self.centre(f) + arm)
     }
 
     /// Position at fraction `to` of the point that is fixed to the solid and at `x` at fraction `from`.
@@ -91,9 +104,9 @@ impl Solid {
 
     /// Height of `x` at fraction `f`.
     pub fn height(&self, x: &V3, f: f64) -> Height {
-        let pose = self.carrier(f) * self.own;
-        let (gap, normal) = signed_distance(&self.shape, &pose.inverse_transform_point(&(*x).into()).coords);
-        Height { gap, normal: pose.rotation * normal }
+        let (axes, centre) = self.pose(f);
+        let (gap, normal) = signed_distance(&self.shape, &axes.tr_mul(&(x - centre)));
+        Height { gap, normal: axes * normal }
     }
 
     /// Fraction of the way `shift` of a point, at `x` at fraction `f` of the step, at which its height first falls to `level`; it
@@ -138,9 +151,9 @@ impl Solid {
         let far = self.own.translation.vector.norm() + size.norm();
         let bulge = far * (1.0 - (0.5 * self.turn.norm()).cos());
         let corners = [0.0, 1.0].map(|f| {
-            let pose = self.carrier(f) * self.own;
-            let half = pose.rotation.to_rotation_matrix().matrix().abs() * size;
-            [pose.translation.vector - half, pose.translation.vector + half]
+            let (axes, centre) = self.pose(f);
+            let half = axes.abs() * size;
+            [centre - half, centre + half]
         });
         let low = corners[0][0].inf(&corners[1][0]).add_scalar(-reach - bulge);
         let high = corners[0][1].sup(&corners[1][1]).add_scalar(reach + bulge);
