@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use crate::{
     Contacts, State,
     broad::{Bounds, Pair},
+    distance::Kind,
 };
 
 /// Fewest pairs that an inspection of all pairs counts as, for each vertex of the surface: these
@@ -131,8 +132,11 @@ impl Contacts {
     /// Whether boxes around the ways of both features of a pair meet. The search, whose boxes serve
     /// several steps, finds more pairs.
     pub(crate) fn may_meet(&self, pair: &Pair) -> bool {
-        let (one, other) = pair.vertices.split_at(pair.kind.split());
-        Bounds::of(&self.work.spans, one).meets(&Bounds::of(&self.work.spans, other))
+        let [a, b, c, d] = pair.vertices.map(|v| &self.work.spans[v as usize]);
+        match pair.kind {
+            Kind::PointTriangle => a.meets(&b.join(c).join(d)),
+            Kind::EdgeEdge => a.join(b).meets(&c.join(d)),
+        }
     }
 
     /// Charges one inspection of all pairs.

@@ -46,7 +46,8 @@ impl Bounds {
     }
 
     pub fn meets(&self, other: &Self) -> bool {
-        (0..3).all(|k| self.low[k] <= other.high[k] && other.low[k] <= self.high[k])
+        // Without branches: most pairs of a search meet.
+        (0..3).fold(true, |meets, k| meets & (self.low[k] <= other.high[k]) & (other.low[k] <= self.high[k]))
     }
 
     pub fn contains(&self, p: &V3) -> bool {
