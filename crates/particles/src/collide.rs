@@ -15,6 +15,7 @@ use crate::{
     fly::{Flight, Leg},
     places::Hit,
     response::{Contact, Place, bounce, hold},
+    solids::Height,
     triangles::{CAUGHT, STANDOFF, Triangles, distance, normal},
 };
 
@@ -245,9 +246,13 @@ impl Surroundings<'_> {
         if held.iter().any(|contact| contact.push > 0.0) {
             leg.shift = shift(leg.velocity);
         }
+        let mut starts = [None; HELD];
+        for (start, contact) in starts.iter_mut().zip(held.iter()) {
+            *start = Some(self.height(contact, x, f));
+        }
+        let starts = starts.iter().flatten();
         for _ in 0..held.len() {
-            for contact in held.iter() {
-                let gap = self.gap(contact, x, f);
+            for (contact, &Height { gap, .. }) in held.iter().zip(starts.clone()) {
                 // Pressed against the surface, or inside a solid and led out.
                 if contact.push <= 0.0 && (gap >= 0.0 || matches!(contact.place, Place::Triangle { .. })) {
                     continue;
@@ -260,8 +265,8 @@ impl Surroundings<'_> {
         }
 
         let mut rising = false;
-        for contact in held.iter_mut() {
-            if let Some((place, _)) = self.rises_into(x, f, &leg, contact) {
+        for (contact, start) in held.iter_mut().zip(starts.clone()) {
+            if let Some((place, _)) = self.rises_into((x, start), f, &leg, contact) {
                 *contact = place;
                 rising = true;
             }
@@ -271,8 +276,8 @@ impl Surroundings<'_> {
             // The push grows with the rise, so the mean velocity gains half of it, in either integration.
             leg = Leg { shift: leg.shift + 0.5 * h * (velocity - leg.velocity), velocity, ..leg };
             for _ in 0..held.len() {
-                for contact in held.iter() {
-                    if let Some((place, miss)) = self.rises_into(x, f, &leg, contact) {
+                for (contact, start) in held.iter().zip(starts.clone()) {
+                    if let Some((place, miss)) = self.rises_into((x, start), f, &leg, contact) {
                         leg.shift += miss * place.normal;
                     }
                 }

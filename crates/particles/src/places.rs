@@ -16,6 +16,10 @@ type V3 = Vector3<f64>;
 /// Fraction of its depth by which a particle inside a solid is led out in a step [-]: one of 10 cm is out after 60 steps.
 const LED_OUT: f64 = 0.1;
 
+/// Distance of the normal halfway from the mean of those at both ends of a leg, relative to their difference, below which a
+/// surface is round [-]: 1/2 at an edge, 0.1 at half a turn of a ball.
+const EVEN: f64 = 0.25;
+
 /// Rest of a step below which a chord has no direction [-].
 const SHORT: f64 = 1e-6;
 
@@ -120,12 +124,13 @@ impl Surroundings<'_> {
     pub fn solid_hit(&self, number: u32, x: &V3, shift: &V3, f: f64) -> Option<Hit> {
         let solid = self.solid(number);
         let distance = self.triangles.obstacles[solid.obstacle as usize].distance;
-        let offset = match solid.height(x, f).gap {
+        let height = solid.height(x, f);
+        let offset = match height.gap {
             gap if gap > distance => distance,
             gap if gap > 0.0 => 0.0,
             _ => return None,
         };
-        let s = solid.first_hit(x, shift, f, offset)?;
+        let s = solid.first_hit((x, height), shift, f, offset)?;
         Some(Hit { s, side: 1.0, place: Place::Solid { solid: number }, offset })
     }
 
@@ -137,20 +142,23 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Height of `x` at fraction `f` above the touched layer `[m]`.
-    pub fn gap(&self, contact: &Contact, x: &V3, f: f64) -> f64 {
+    /// Height of `x` at fraction `f` above the touched layer.
+    pub fn height(&self, contact: &Contact, x: &V3, f: f64) -> Height {
         match contact.place {
             Place::Triangle { triangle, weights } => {
-                let swept = &self.triangles.swept[triangle as usize];
-                (x - place(swept, &weights, f, contact.offset)).dot(&contact.normal)
+                let (swept, normal) = (&self.triangles.swept[triangle as usize], contact.normal);
+                Height { gap: (x - place(swept, &weights, f, contact.offset)).dot(&normal), normal }
             }
-            Place::Solid { solid } => self.solid(solid).height(x, f).gap - contact.offset,
+            Place::Solid { solid } => {
+                let Height { gap, normal } = self.solid(solid).height(x, f);
+                Height { gap: gap - contact.offset, normal }
+            }
         }
     }
 
     /// The way of the point `x`, from fraction `f` to the end, if it were fixed over its place of the surface.
     pub fn ride(&self, x: &V3, f: f64, contact: &Contact) -> V3 {
-        let gap = self.gap(contact, x, f);
+        let gap = self.height(contact, x, f).gap;
         let (triangle, own) = match contact.place {
             Place::Triangle { triangle, weights } => (triangle, weights),
             Place::Solid { solid } => {
@@ -166,27 +174,36 @@ impl Surroundings<'_> {
         place(swept, &weights, 1.0, contact.offset) + gap.max(STANDOFF) * side * swept.normals[1] - x
     }
 
-    /// Where a held surface is at the end of a leg from fraction `f` that ends in it, and by how much; where a round one falls away
-    /// from what it presses, that is less than 0.
-    pub fn rises_into(&self, x: &V3, f: f64, leg: &Leg, contact: &Contact) -> Option<(Contact, f64)> {
+    /// Where a held surface is at the end of a leg from `x` at fraction `f`, of such a height above it, that ends in it, and by how
+    /// much; where a round one falls away from what it presses, that is less than 0.
+    pub fn rises_into(
+        &self,
+        (x, from): (&V3, &Height),
+        f: f64,
+        leg: &Leg,
+        contact: &Contact,
+    ) -> Option<(Contact, f64)> {
         let least = 1e-3 * STANDOFF;
         let end = x + leg.shift;
         let triangle = match contact.place {
             Place::Triangle { triangle, .. } => triangle,
             Place::Solid { solid: number } => {
                 let solid = self.solid(number);
-                let [from, to] = [(x, f), (&end, 1.0)].map(|(x, f)| solid.height(x, f));
+                let to = solid.height(&end, 1.0);
                 let bend = to.normal - from.normal;
                 if bend == V3::zeros() {
                     return None;
                 }
+                // Past an edge the normal turns at once: there what slides goes on straight, and falls.
+                let middle = solid.height(&(x + 0.5 * leg.shift), 0.5 * (f + 1.0)).normal;
+                let is_round = (middle - from.normal.lerp(&to.normal, 0.5)).norm() < EVEN * bend.norm();
                 // The chord dips below both ends by r·Δn/8 of the relative way r, and keeps half of the standoff.
                 let way = leg.shift - (1.0 - f) * solid.rate(x, f);
-                let (gap, dip) = (from.gap - contact.offset, 0.125 * way.dot(&bend));
+                let (gap, dip) = (from.gap, if is_round { 0.125 * way.dot(&bend) } else { 0.0 });
                 let miss = gap.min(STANDOFF).max(2.0 * dip + STANDOFF - gap.max(0.0)) - (to.gap - contact.offset);
                 let miss = if gap < 0.0 { miss.min(gap - to.gap) } else { miss };
                 let then = || (self.contact_of_solid(number, (&end, to), [1.0, f], contact.offset), miss);
-                return (miss > least || contact.push > 0.0 && gap >= 0.0).then(then);
+                return (miss > least || is_round && contact.push > 0.0 && gap >= 0.0).then(then);
             }
         };
         let swept = &self.triangles.swept[triangle as usize];
@@ -214,7 +231,7 @@ impl Surroundings<'_> {
             gain + (V3::from(end.spin) - V3::from(begin.spin)).cross(&(place - centre))
         };
         match contact.place {
-            Place::Solid { .. } => turned(x - self.gap(contact, x, f) * contact.normal),
+            Place::Solid { .. } => turned(x - self.height(contact, x, f).gap * contact.normal),
             Place::Triangle { triangle, weights } => {
                 let swept = &self.triangles.swept[triangle as usize];
                 match obstacle.rigid {

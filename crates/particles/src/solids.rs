@@ -109,19 +109,19 @@ impl Solid {
         Height { gap, normal: axes * normal }
     }
 
-    /// Fraction of the way `shift` of a point, at `x` at fraction `f` of the step, at which its height first falls to `level`; it
-    /// starts above.
+    /// Fraction of the way `shift` of a point, at `x`, of such a height, at fraction `f` of the step, at which its height first falls to
+    /// `level`; it starts above.
     ///
     /// With g the height above the level, φ convex, and |ÿ| <= K of the path y in the solid's axes, g(s + δ) >= g + g' δ - K δ²/2.
     /// Each step goes to the zero of that. In a frame that turns by ω and moves by c, K = 2 ω |ẋ - ċ| + ω² |x - c|.
-    pub fn first_hit(&self, x: &V3, shift: &V3, f: f64, level: f64) -> Option<f64> {
+    pub fn first_hit(&self, (x, mut height): (&V3, Height), shift: &V3, f: f64, level: f64) -> Option<f64> {
         let (rest, turn) = (1.0 - f, (1.0 - f) * self.turn.norm());
         let far = (x - self.centre(f)).norm().max((x + shift - self.centre(1.0)).norm());
         let bend = 2.0 * turn * (shift - rest * self.way).norm() + turn * turn * far;
         let mut s = 0.0;
         for _ in 0..STEPS {
             let (at, now) = (x + s * shift, f + s * rest);
-            let Height { gap, normal } = self.height(&at, now);
+            let Height { gap, normal } = height;
             let (g, slope) = (gap - level, normal.dot(&(shift - rest * self.rate(&at, now))));
             if g <= FOUND && slope < 0.0 {
                 return Some(s);
@@ -133,6 +133,7 @@ impl Solid {
             if s.is_nan() || s >= 1.0 {
                 return None;
             }
+            height = self.height(&(x + s * shift), f + s * rest);
         }
         Some(s)
     }
@@ -175,7 +176,7 @@ fn pose(position: [f64; 3], [x, y, z, w]: [f64; 4]) -> Isometry3<f64> {
 fn signed_distance(shape: &PrimitiveShape, p: &V3) -> (f64, V3) {
     let around = |d: V3, radius: f64| {
         let distance = d.norm();
-        (distance - radius, if distance > 0.0 { d / distance } else { V3::x() })
+        (distance - radius, if distance > 0.0 { distance.recip() * d } else { V3::x() })
     };
     match *shape {
         PrimitiveShape::HalfSpace => (p.y, V3::y()),

@@ -197,6 +197,44 @@ fn nothing_passes_at_any_speed() {
     }
 }
 
+/// A particle that slides over an edge or a rim without friction goes on as fast as before and falls from there, from the end of
+/// the step in which it gets there at the latest; no step has more contacts than it may.
+#[test]
+fn what_slides_over_an_edge_falls() {
+    let shapes = [
+        PrimitiveShape::Cuboid { half_extents: [0.3, 0.2, 0.1] },
+        PrimitiveShape::Cylinder { half_length: 0.2, radius: 0.3 },
+    ];
+    for (shape, integration) in shapes.into_iter().zip([Integration::Parabola, Integration::SymplecticEuler]) {
+        for (speed, across) in [(0.5, 0.0), (3.0, 0.1), (11.4, -0.2)] {
+            for hz in [60.0, 240.0, 960.0] {
+                let (dt, top) = (1.0 / hz, 0.2 + STANDOFF);
+                let mut grain = on(exact(shape), 0.0, 0.0).integration(integration);
+                grain.add([-0.2123, top, 0.0], [speed, 0.0, across]).unwrap();
+                let edge = match shape {
+                    PrimitiveShape::Cuboid { .. } => 0.5123 / speed,
+                    // Where (-0.2123 + v t)² + (w t)² = 0.3².
+                    _ => {
+                        let (a, b, c) = (speed * speed + across * across, 0.2123 * speed, 0.2123 * 0.2123 - 0.09);
+                        (b + (b * b - a * c).sqrt()) / a
+                    }
+                };
+                let steps = ((edge + 0.1) * hz).ceil();
+                for _ in 0..steps as u32 {
+                    let report = step_still(&mut grain, 1, dt);
+                    assert!(report.notes.is_empty(), "{shape:?}, {speed} m/s, {hz} Hz: {:?}", report.notes);
+                }
+                let (time, x) = (steps * dt, grain.positions()[0]);
+                let what = format!("{shape:?}, {speed} m/s, {hz} Hz: at {x} after {time} s");
+                let straight = V3::new(-0.2123 + speed * time, x.y, across * time);
+                assert!((x - straight).norm() < 1e-9, "{what}");
+                let [least, most] = [-1.0, 1.0].map(|late| 0.5 * 9.81 * (time - edge + late * dt).powi(2));
+                assert!((least..=most).contains(&(top - x.y)), "{what}, not {least} to {most} m below");
+            }
+        }
+    }
+}
+
 /// Off a ball, incidence and reflection are at equal angles to the exact normal, within the way of a standoff over the radius.
 #[test]
 fn an_elastic_particle_is_reflected_by_the_exact_normal() {
