@@ -29,8 +29,8 @@ const CONTACT: [f64; 2] = [0.05, 0.5];
 /// recovers so much [-]: what begins too near is not thrown out within whatever the step is.
 const BRISK: f64 = 6e-3;
 
-/// Excess of a part of a step so short, relative to one of twice the length, from which on shorter ones are no better:
-/// a constant force, such as that of a contact that starts closed, gains as much over their bound [-].
+/// Smallest useful reduction of the excess energy by halving so short a part of a step [-]: a constant force, such as
+/// that of a contact that starts closed, gains as much over the bound in shorter ones.
 const HELPS: f64 = 0.9;
 
 /// A part of a step is too long where no change of velocities balances so much of the forces [-].
@@ -110,12 +110,12 @@ impl ImplicitCloth {
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             let duration = dt / f64::from(parts);
-            self.take_part(duration, &motions, &mut report)?;
+            self.take_part([duration, dt], &motions, &mut report)?;
             let excess = self.excess(duration, &motions, booked);
             let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
-            let helps = over > 0.0 && (duration >= self.shortest(duration) || over < HELPS * tried);
-            if length > 1 && (helps || self.stretches_far()) {
-                tried = over;
+            let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
+            if length > 1 && (is_long || self.stretches_far()) {
+                tried = if over > 0.0 { over } else { f64::INFINITY };
                 self.work.next.clone_from(&self.work.begin);
                 self.work.reactions.truncate(booked);
                 report.outcome = outcome;
@@ -148,15 +148,27 @@ impl ImplicitCloth {
         self.sheet.stretches(&begin.positions, &next.positions) > self.parameters.max_stretch
     }
 
+    /// Whether it may be the constant force of a contact that gave energy in a part of a step that was just taken, of
+    /// `duration` `[s]`, and not its length.
+    fn gains_by_contact(&self, duration: f64) -> bool {
+        let pushes = |link: &Link| link.force != V3::zeros();
+        duration < self.stiffness_time(duration) && self.is_in_balance() && self.work.links.iter().any(pushes)
+    }
+
+    /// Whether forces were balanced well enough in the part of a step that was just taken.
+    fn is_in_balance(&self) -> bool {
+        self.work.unbalanced <= UNBALANCED
+    }
+
     /// Error of the part of a step that was just taken, with reactions from such a number on, if it was too long for balance
     /// or energy: its value, bound and unit.
     fn excess(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> Option<(f64, f64, &'static str)> {
         let Work { reactions, unbalanced, .. } = &self.work;
-        if *unbalanced > UNBALANCED {
+        if !self.is_in_balance() {
             return Some((*unbalanced, UNBALANCED, "of the forces in the shortest substep"));
         }
         let [gained, most] = self.gain(dt, motions, &reactions[booked..]);
-        (gained > most).then_some((gained, most, "J that nobody gave in the shortest substep"))
+        (gained > most).then_some((gained, most, "J that nobody gave in a substep"))
     }
 
     /// # Errors
@@ -183,13 +195,13 @@ impl ImplicitCloth {
 
     fn take_part(
         &mut self,
-        dt: f64,
+        [dt, whole]: [f64; 2],
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         let mut clock = Clock::start();
         self.constrain(dt);
-        self.find_near(dt, motions)?;
+        self.find_near([dt, whole], motions)?;
         clock.lap("find contacts");
         self.integrate(dt, &mut clock, report);
         self.hold(dt);
@@ -259,17 +271,18 @@ impl ImplicitCloth {
         );
     }
 
-    /// Duration by which contacts are stiff in a part of a step of `dt` `[s]`.
-    fn shortest(&self, dt: f64) -> f64 {
+    /// Time step that contacts are made stiff for in a part of a step of `dt` `[s]`.
+    fn stiffness_time(&self, dt: f64) -> f64 {
         dt.max(BRISK / self.parameters.contact_rates.depenetration)
     }
 
-    /// Contacts that act in a part of a step, of `dt` `[s]`, from pairs that are near at its start.
-    fn find_near(&mut self, dt: f64, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+    /// Contacts that act in a part of `dt` of a step of `whole` `[s]`, from pairs that are near at its start.
+    fn find_near(&mut self, [dt, whole]: [f64; 2], motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         let (sheet, fabric) = (&self.sheet, &self.parameters.fabric);
         let gravity = V3::from(self.parameters.gravity).norm();
         let ContactRates { slip_tolerance, .. } = self.parameters.contact_rates;
-        let shortest = self.shortest(dt);
+        let shortest = self.stiffness_time(dt);
+        let of_pinched = shortest.max(0.5 * whole);
         let Work { next, contacts, inverse_masses, obstacles, near, links, memory, normals, squeezes, .. } =
             &mut self.work;
         obstacles.place(&self.guides, motions);
@@ -292,7 +305,7 @@ impl ImplicitCloth {
         links.extend(near.iter().zip(pinched(near, normals, squeezes)).map(|(near, pinched)| {
             // Springs that were the stiffer the shorter the part would store more in each.
             let stiffness = if pinched {
-                [as_one(near, &|v| sheet.masses[v] / (shortest * shortest)); 2]
+                [as_one(near, &|v| sheet.masses[v] / (of_pinched * of_pinched)); 2]
             } else {
                 CONTACT.map(|share| share * as_one(near, &|v| sheet.resistance(v, fabric, shortest)))
             }

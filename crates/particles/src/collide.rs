@@ -236,7 +236,8 @@ impl Surroundings<'_> {
     /// A particle slides by r over a surface whose normal turns by Δn. Its gap along the leg is that of
     /// begin and end interpolated, less s (1 − s) r·Δn. For r·Δn > 0 the surface falls away from the begin's
     /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between. A round solid
-    /// that falls away is followed by what it still presses at the end of the leg.
+    /// that falls away is followed by what it still presses at the end of the leg. What it does not press any
+    /// more there, or what is past an edge, leaves along the tangent: a chord that falls would enter the solid.
     fn keep_off(&self, x: &Vector3<f64>, v: &Vector3<f64>, f: f64, h: f64, free: Leg, held: &mut [Contact]) -> Leg {
         let mut leg = Leg { velocity: hold(held, free.velocity), ..free };
         let shift = |velocity: Vector3<f64>| match self.parameters.integration {
@@ -264,21 +265,34 @@ impl Surroundings<'_> {
             }
         }
 
-        let mut rising = false;
-        for (contact, start) in held.iter_mut().zip(starts.clone()) {
-            if let Some((place, _)) = self.rises_into((x, start), f, &leg, contact) {
-                *contact = place;
-                rising = true;
+        // As they are at the start, where they recede.
+        let mut tangents = [None; HELD];
+        let mut turns = false;
+        for (k, (contact, start)) in held.iter_mut().zip(starts.clone()).enumerate() {
+            if let Some(turn) = self.turned((x, start), f, &leg, contact) {
+                tangents[k] = turn.recedes.then_some(*contact);
+                *contact = turn.contact;
+                turns = true;
             }
         }
-        if rising {
-            let velocity = hold(held, free.velocity);
+        if turns {
+            let mut velocity = hold(held, free.velocity);
+            let mut leaves = [false; HELD];
+            for (k, contact) in held.iter_mut().enumerate() {
+                if let Some(tangent) = tangents[k].filter(|_| contact.push <= 0.0) {
+                    (*contact, leaves[k]) = (tangent, true);
+                }
+            }
+            if leaves.contains(&true) {
+                velocity = hold(held, free.velocity);
+            }
             // The push grows with the rise, so the mean velocity gains half of it, in either integration.
             leg = Leg { shift: leg.shift + 0.5 * h * (velocity - leg.velocity), velocity, ..leg };
             for _ in 0..held.len() {
-                for (contact, start) in held.iter().zip(starts.clone()) {
-                    if let Some((place, miss)) = self.rises_into((x, start), f, &leg, contact) {
-                        leg.shift += miss * place.normal;
+                let stays = held.iter().zip(starts.clone()).zip(leaves).filter(|(_, leaves)| !leaves);
+                for ((contact, start), _) in stays {
+                    if let Some(turn) = self.turned((x, start), f, &leg, contact) {
+                        leg.shift += turn.miss * turn.contact.normal;
                     }
                 }
             }

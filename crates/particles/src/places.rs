@@ -16,12 +16,18 @@ type V3 = Vector3<f64>;
 /// Fraction of its depth by which a particle inside a solid is led out in a step [-]: one of 10 cm is out after 60 steps.
 const LED_OUT: f64 = 0.1;
 
-/// Distance of the normal halfway from the mean of those at both ends of a leg, relative to their difference, below which a
-/// surface is round [-]: 1/2 at an edge, 0.1 at half a turn of a ball.
-const EVEN: f64 = 0.25;
-
 /// Rest of a step below which a chord has no direction [-].
 const SHORT: f64 = 1e-6;
+
+/// A held surface that is another at the end of a leg.
+pub(crate) struct Turn {
+    /// The contact there.
+    pub contact: Contact,
+    /// Displacement along its normal that restores the gap; negative where the surface recedes `[m]`.
+    pub miss: f64,
+    /// Whether it turns away so far that a chord which falls from its tangent would enter it.
+    pub recedes: bool,
+}
 
 /// A passage of a particle into a surface.
 pub(crate) struct Hit {
@@ -81,7 +87,7 @@ impl Surroundings<'_> {
         }
     }
 
-    /// Contact of a particle at `x`, of such a height, at fraction `at`, on a leg from fraction `f`.
+    /// Contact of a particle at `x` and this height at fraction `at`, on a leg from fraction `f`.
     ///
     /// Along the normal its velocity is that of the surface then; a turning ball has none. Across, it is that of the chord of the
     /// rest of the step, so that what rests on a turntable stays where it is.
@@ -174,15 +180,9 @@ impl Surroundings<'_> {
         place(swept, &weights, 1.0, contact.offset) + gap.max(STANDOFF) * side * swept.normals[1] - x
     }
 
-    /// Where a held surface is at the end of a leg from `x` at fraction `f`, of such a height above it, that ends in it, and by how
-    /// much; where a round one falls away from what it presses, that is less than 0.
-    pub fn rises_into(
-        &self,
-        (x, from): (&V3, &Height),
-        f: f64,
-        leg: &Leg,
-        contact: &Contact,
-    ) -> Option<(Contact, f64)> {
+    /// How a held surface turns along a leg from `x` at fraction `f`, at the height `from`: if it rises into the leg, or is
+    /// round and recedes from what presses it.
+    pub fn turned(&self, (x, from): (&V3, &Height), f: f64, leg: &Leg, contact: &Contact) -> Option<Turn> {
         let least = 1e-3 * STANDOFF;
         let end = x + leg.shift;
         let triangle = match contact.place {
@@ -194,16 +194,18 @@ impl Surroundings<'_> {
                 if bend == V3::zeros() {
                     return None;
                 }
-                // Past an edge the normal turns at once: there what slides goes on straight, and falls.
-                let middle = solid.height(&(x + 0.5 * leg.shift), 0.5 * (f + 1.0)).normal;
-                let is_round = (middle - from.normal.lerp(&to.normal, 0.5)).norm() < EVEN * bend.norm();
-                // The chord dips below both ends by r·Δn/8 of the relative way r, and keeps half of the standoff.
+                // The chord dips below both ends by r·Δn/8 of the relative way r, and keeps half of the standoff there;
+                // its least gap, nearer to the start, is the standoff less a quarter of the dip.
                 let way = leg.shift - (1.0 - f) * solid.rate(x, f);
-                let (gap, dip) = (from.gap, if is_round { 0.125 * way.dot(&bend) } else { 0.0 });
-                let miss = gap.min(STANDOFF).max(2.0 * dip + STANDOFF - gap.max(0.0)) - (to.gap - contact.offset);
-                let miss = if gap < 0.0 { miss.min(gap - to.gap) } else { miss };
-                let then = || (self.contact_of_solid(number, (&end, to), [1.0, f], contact.offset), miss);
-                return (miss > least || is_round && contact.push > 0.0 && gap >= 0.0).then(then);
+                let (start, end_gap, dip) = (from.gap, to.gap - contact.offset, 0.125 * way.dot(&bend));
+                let miss = start.min(STANDOFF).max(2.0 * dip + STANDOFF - start.max(0.0)) - end_gap;
+                let miss = if start < 0.0 { miss.min(start - end_gap) } else { miss };
+                let turn = || Turn {
+                    contact: self.contact_of_solid(number, (&end, to), [1.0, f], contact.offset),
+                    miss,
+                    recedes: dip > 2.0 * STANDOFF,
+                };
+                return (miss > least || contact.push > 0.0 && start >= 0.0).then(turn);
             }
         };
         let swept = &self.triangles.swept[triangle as usize];
@@ -214,7 +216,8 @@ impl Surroundings<'_> {
         let n = swept.normals[1] * contact.normal.dot(&swept.normals[0].lerp(&swept.normals[1], 0.5)).signum();
         let miss = STANDOFF - (end - corners[0]).dot(&n);
         let weights = weights(&corners.map(|c| c - end)).filter(is_inside)?;
-        (miss > least).then(|| (self.contact(triangle, weights, contact.offset, n), miss))
+        let contact = || self.contact(triangle, weights, contact.offset, n);
+        (miss > least).then(|| Turn { contact: contact(), miss, recedes: false })
     }
 
     /// Velocity that the surface itself gains at a contact over the step, by its carriers' velocities `[m/s]`.
