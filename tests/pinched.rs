@@ -207,10 +207,10 @@ fn cloth_that_is_pulled_fast_slides_away_underneath() {
     }
 }
 
-/// A plate that starts so high `[m]` above where it belongs on cloth on a table of its own world, which
-/// a hand pulls with such an acceleration `[m/s²]`: how far it comes in half a second, how far the cloth
-/// under its middle does, its height above where it belongs `[m]`, and its upward velocity after the
-/// first window `[m/s]`.
+/// A plate that starts so high `[m]` above where it belongs on cloth on a table of its own world,
+/// which a hand pulls with such an acceleration `[m/s²]`: how far it comes in half a second, how
+/// far the cloth under its middle does, its height above where it belongs `[m]`, and its upward
+/// velocity after the first window `[m/s]`.
 fn plate_on(kind: &str, fabrics: [Fabric; 2], acceleration: f64, plate: [f64; 3], lift: f64, hz: f64) -> [f64; 4] {
     let mesh = Mesh::grid([24, 16], [0.6, 0.4]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
     let mesh = mesh.at([-0.3, ROOM, -0.2]).unwrap();
@@ -253,10 +253,10 @@ fn a_plate_comes_along_with_soft_cloth() {
     }
 }
 
-/// A light plate that starts where it belongs on stiff implicit cloth comes along with a third of μ g,
-/// at rates whose windows are about as long as the time that contacts are made stiff for. The first
-/// window gives it no more velocity than gravity would. It slips by 3 % of the way at most, and lies
-/// as high as on soft cloth.
+/// A light plate that starts where it belongs on stiff implicit cloth comes along with a third of μ
+/// g, at rates whose windows are about as long as the time that contacts are made stiff for. The
+/// first window gives it no more velocity than gravity would. It slips by 3 % of the way at most,
+/// and lies as high as on soft cloth.
 #[test]
 fn a_light_plate_comes_along_with_stiff_cloth() {
     for (mass, lift, hz) in [(0.1, 0.0, 480.0), (0.1, 0.0, 960.0), (0.03, -1e-6, 960.0)] {

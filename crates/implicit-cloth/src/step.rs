@@ -29,8 +29,9 @@ const CONTACT: [f64; 2] = [0.05, 0.5];
 /// recovers so much [-]: what begins too near is not thrown out within whatever the step is.
 const BRISK: f64 = 6e-3;
 
-/// Smallest useful reduction of the excess energy by halving so short a part of a step [-]: a constant force, such as
-/// that of a contact that starts closed, gains as much over the bound in shorter ones.
+/// Smallest useful reduction of the excess energy by halving so short a part of a step [-]: a
+/// constant force, such as that of a contact that starts closed, gains as much over the bound in
+/// shorter ones.
 const HELPS: f64 = 0.9;
 
 /// A part of a step is too long where no change of velocities balances so much of the forces [-].
@@ -148,8 +149,8 @@ impl ImplicitCloth {
         self.sheet.stretches(&begin.positions, &next.positions) > self.parameters.max_stretch
     }
 
-    /// Whether it may be the constant force of a contact that gave energy in a part of a step that was just taken, of
-    /// `duration` `[s]`, and not its length.
+    /// Whether it may be the constant force of a contact that gave energy in a part of a step that
+    /// was just taken, of `duration` `[s]`, and not its length.
     fn gains_by_contact(&self, duration: f64) -> bool {
         let pushes = |link: &Link| link.force != V3::zeros();
         duration < self.stiffness_time(duration) && self.is_in_balance() && self.work.links.iter().any(pushes)

@@ -236,8 +236,9 @@ impl Surroundings<'_> {
     /// A particle slides by r over a surface whose normal turns by Δn. Its gap along the leg is that of
     /// begin and end interpolated, less s (1 − s) r·Δn. For r·Δn > 0 the surface falls away from the begin's
     /// tangent; for r·Δn < 0 it rises, and whoever clears it at both ends clears it in between. A round solid
-    /// that falls away is followed by what it still presses at the end of the leg. What it does not press any
-    /// more there, or what is past an edge, leaves along the tangent: a chord that falls would enter the solid.
+    /// that falls away is followed by what it still presses at the end of the leg. What it does not
+    /// press any more there, or what is past an edge, leaves along the tangent: a chord that falls
+    /// would enter the solid.
     fn keep_off(&self, x: &Vector3<f64>, v: &Vector3<f64>, f: f64, h: f64, free: Leg, held: &mut [Contact]) -> Leg {
         let mut leg = Leg { velocity: hold(held, free.velocity), ..free };
         let shift = |velocity: Vector3<f64>| match self.parameters.integration {

@@ -23,7 +23,8 @@ const SHORT: f64 = 1e-6;
 pub(crate) struct Turn {
     /// The contact there.
     pub contact: Contact,
-    /// Displacement along its normal that restores the gap; negative where the surface recedes `[m]`.
+    /// Displacement along its normal that restores the gap; negative where the surface recedes
+    /// `[m]`.
     pub miss: f64,
     /// Whether it turns away so far that a chord which falls from its tangent would enter it.
     pub recedes: bool,
@@ -180,8 +181,8 @@ impl Surroundings<'_> {
         place(swept, &weights, 1.0, contact.offset) + gap.max(STANDOFF) * side * swept.normals[1] - x
     }
 
-    /// How a held surface turns along a leg from `x` at fraction `f`, at the height `from`: if it rises into the leg, or is
-    /// round and recedes from what presses it.
+    /// How a held surface turns along a leg from `x` at fraction `f`, at the height `from`: if it
+    /// rises into the leg, or is round and recedes from what presses it.
     pub fn turned(&self, (x, from): (&V3, &Height), f: f64, leg: &Leg, contact: &Contact) -> Option<Turn> {
         let least = 1e-3 * STANDOFF;
         let end = x + leg.shift;
@@ -194,8 +195,9 @@ impl Surroundings<'_> {
                 if bend == V3::zeros() {
                     return None;
                 }
-                // The chord dips below both ends by r·Δn/8 of the relative way r, and keeps half of the standoff there;
-                // its least gap, nearer to the start, is the standoff less a quarter of the dip.
+                // The chord dips below both ends by r·Δn/8 of the relative way r, and keeps half of
+                // the standoff there; its least gap, nearer to the start, is the standoff less a
+                // quarter of the dip.
                 let way = leg.shift - (1.0 - f) * solid.rate(x, f);
                 let (start, end_gap, dip) = (from.gap, to.gap - contact.offset, 0.125 * way.dot(&bend));
                 let miss = start.min(STANDOFF).max(2.0 * dip + STANDOFF - start.max(0.0)) - end_gap;

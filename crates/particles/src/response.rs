@@ -5,7 +5,8 @@ use nalgebra::Vector3;
 /// Sweeps over contacts that are held together, at most.
 const SWEEPS: usize = 12;
 
-/// Change of the velocity in a sweep, relative to it, below which the next ones would change nothing [-].
+/// Change of the velocity in a sweep, relative to it, below which the next ones would change
+/// nothing [-].
 const ROUNDING: f64 = 1e-15;
 
 /// A place of a triangle or solid.

@@ -23,7 +23,8 @@ pub(crate) struct Solid {
     shape: PrimitiveShape,
     /// Frame of the shape in the carrier's axes.
     own: Isometry3<f64>,
-    /// Position of the carrier at the start `[m]`; its displacement `[m]` and rotation vector [rad] over the step.
+    /// Position of the carrier at the start `[m]`; its displacement `[m]` and rotation vector [rad]
+    /// over the step.
     begin: V3,
     way: V3,
     turn: V3,
@@ -109,8 +110,8 @@ impl Solid {
         Height { gap, normal: axes * normal }
     }
 
-    /// Fraction of the displacement `shift` of a point at which its height first falls to `level`. It is at `x` at fraction
-    /// `f` of the step, at a height above that level.
+    /// Fraction of the displacement `shift` of a point at which its height first falls to `level`.
+    /// It is at `x` at fraction `f` of the step, at a height above that level.
     ///
     /// With g the height above the level, φ convex, and |ÿ| <= K of the path y in the solid's axes, g(s + δ) >= g + g' δ - K δ²/2.
     /// Each step goes to the zero of that. In a frame that turns by ω and moves by c, K = 2 ω |ẋ - ċ| + ω² |x - c|.

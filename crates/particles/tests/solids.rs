@@ -197,10 +197,11 @@ fn nothing_passes_at_any_speed() {
     }
 }
 
-/// A particle leaves a solid without friction as fast as it slid, to rounding: from an edge or a rim, or from the top of a ball if
-/// it is faster than √(g R). A radius rounds edges: there it may gain what it falls by that at most. It falls from the start
-/// of the step in which it leaves at the earliest and from its end at the latest; symplectic Euler falls by half a step more. No
-/// step has more contacts than it may.
+/// A particle leaves a solid without friction as fast as it slid, to rounding: from an edge or a
+/// rim, or from the top of a ball if it is faster than √(g R). A radius rounds edges: there it may
+/// gain what it falls by that at most. It falls from the start of the step in which it leaves at
+/// the earliest and from its end at the latest; symplectic Euler falls by half a step more. No step
+/// has more contacts than it may.
 #[test]
 fn what_slides_off_a_solid_falls() {
     let shapes = [
