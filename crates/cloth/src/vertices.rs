@@ -47,12 +47,13 @@ pub fn check_finite<'a>(
     positions: impl Iterator<Item = &'a V3> + Clone,
     velocities: impl Iterator<Item = &'a V3> + Clone,
 ) -> Result<(), SimulatorError> {
+    let is_finite = |x: &V3| x.norm_squared().is_finite();
     // Without branches, since nearly always all are.
-    let are_finite = |all: bool, x: &V3| all & x.norm_squared().is_finite();
+    let are_finite = |all: bool, x: &V3| all & is_finite(x);
     if positions.clone().fold(true, are_finite) & velocities.clone().fold(true, are_finite) {
         return Ok(());
     }
-    let check = |what: &str, (v, x): (usize, &V3)| match x.norm_squared().is_finite() {
+    let check = |what: &str, (v, x): (usize, &V3)| match is_finite(x) {
         true => Ok(()),
         false => Err(SimulatorError::failed(format!("{what} of vertex {v}"), format!("{x:?}"), "finite")),
     };

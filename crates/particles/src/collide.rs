@@ -266,7 +266,7 @@ impl Surroundings<'_> {
             }
         }
 
-        // As they are at the start, where they recede.
+        // Contacts as they are at the start, where they recede; after that, where they are left.
         let mut tangents = [None; HELD];
         let mut turns = false;
         for (k, (contact, start)) in held.iter_mut().zip(starts.clone()).enumerate() {
@@ -278,19 +278,17 @@ impl Surroundings<'_> {
         }
         if turns {
             let mut velocity = hold(held, free.velocity);
-            let mut leaves = [false; HELD];
-            for (k, contact) in held.iter_mut().enumerate() {
-                if let Some(tangent) = tangents[k].filter(|_| contact.push <= 0.0) {
-                    (*contact, leaves[k]) = (tangent, true);
-                }
+            for (contact, tangent) in held.iter_mut().zip(&mut tangents) {
+                *tangent = tangent.filter(|_| contact.push <= 0.0);
+                *contact = tangent.unwrap_or(*contact);
             }
-            if leaves.contains(&true) {
+            if tangents.iter().any(Option::is_some) {
                 velocity = hold(held, free.velocity);
             }
             // The push grows with the rise, so the mean velocity gains half of it, in either integration.
             leg = Leg { shift: leg.shift + 0.5 * h * (velocity - leg.velocity), velocity, ..leg };
             for _ in 0..held.len() {
-                let stays = held.iter().zip(starts.clone()).zip(leaves).filter(|(_, leaves)| !leaves);
+                let stays = held.iter().zip(starts.clone()).zip(&tangents).filter(|(_, tangent)| tangent.is_none());
                 for ((contact, start), _) in stays {
                     if let Some(turn) = self.turned((x, start), f, &leg, contact) {
                         leg.shift += turn.miss * turn.contact.normal;

@@ -76,7 +76,7 @@ impl Solid {
     }
 
     /// Axes and centre of the shape at fraction `f` of the step.
-    fn pose(&self, f: f64) -> (M3, V3) {
+    fn frame(&self, f: f64) -> (M3, V3) {
         let [start, end] = &self.ends;
         let (axes, arm) = match f {
             _ if f == 0.0 || !self.turns() => *start,
@@ -105,7 +105,7 @@ impl Solid {
 
     /// Height of `x` at fraction `f`.
     pub fn height(&self, x: &V3, f: f64) -> Height {
-        let (axes, centre) = self.pose(f);
+        let (axes, centre) = self.frame(f);
         let (gap, normal) = signed_distance(&self.shape, &axes.tr_mul(&(x - centre)));
         Height { gap, normal: axes * normal }
     }
@@ -122,6 +122,9 @@ impl Solid {
         let mut s = 0.0;
         for _ in 0..STEPS {
             let (at, now) = (x + s * shift, f + s * rest);
+            if s > 0.0 {
+                height = self.height(&at, now);
+            }
             let Height { gap, normal } = height;
             let (g, slope) = (gap - level, normal.dot(&(shift - rest * self.rate(&at, now))));
             if g <= FOUND && slope < 0.0 {
@@ -134,7 +137,6 @@ impl Solid {
             if s.is_nan() || s >= 1.0 {
                 return None;
             }
-            height = self.height(&(x + s * shift), f + s * rest);
         }
         Some(s)
     }
@@ -153,7 +155,7 @@ impl Solid {
         let far = self.own.translation.vector.norm() + size.norm();
         let bulge = far * (1.0 - (0.5 * self.turn.norm()).cos());
         let corners = [0.0, 1.0].map(|f| {
-            let (axes, centre) = self.pose(f);
+            let (axes, centre) = self.frame(f);
             let half = axes.abs() * size;
             [centre - half, centre + half]
         });
