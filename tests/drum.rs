@@ -57,37 +57,50 @@ impl Machine {
     }
 }
 
-/// Without friction 0.6 kg sinks against 0.5 kg as in Atwood's machine, a = g (m₁ - m₂)/(m₁ + m₂ +
-/// m), whether the rope's segments are in step with facets that a mesh of the drum would have or
-/// not: to 1 % at 960 Hz. In longer steps vertices stop where they come to the drum, which costs up
-/// to 3 % at 480 Hz.
+/// Second derivative of the parabola that fits values at equal times `dt` apart best `[1/s²]` times their unit.
+fn acceleration(values: &[f64], dt: f64) -> f64 {
+    let middle = 0.5 * (values.len() - 1) as f64;
+    let square = |k: usize| (k as f64 - middle).powi(2);
+    let mean = (0..values.len()).map(square).sum::<f64>() / values.len() as f64;
+    let weights = || (0..values.len()).map(|k| square(k) - mean);
+    let along: f64 = weights().zip(values).map(|(weight, value)| weight * value).sum();
+    2.0 * along / weights().map(|weight| weight * weight).sum::<f64>() / (dt * dt)
+}
+
+/// Without friction 0.6 kg sinks against 0.5 kg as in Atwood's machine with the rope's own weight, x'' = (g (m₁ - m₂) + 2 λ g x)/m
+/// from rest, to 1 % for any number of segments. At 240 Hz a chain of few segments gains up to 1.3 %. Chords around a drum
+/// may be slack by a millimetre at the start, so accelerations are compared, from 0.1 s on.
 #[test]
 fn a_rope_slides_over_a_drum_as_in_atwoods_machine() {
     for (name, drum) in [("capsule", Shape::capsule_x(0.3, R)), ("cylinder", Shape::cylinder_x(0.3, R))] {
-        for (hz, bound) in [(480.0, 0.03), (960.0, 0.01)] {
-            for segments in [48, 56, 64, 65, 80, 100, 128] {
-                let mut machine = Machine::new(drum.clone(), segments, [0.6, 0.5], 0.0, hz, 0.01);
-                let sunk = machine.sunk(0.5);
-                let acceleration = G * 0.1 / (1.1 + MASS * f64::from(segments - 1));
-                // Steps of first order in time go on by half a step.
-                let expected = 0.5 * acceleration * 0.5 * (0.5 + 1.0 / hz);
-                let what = format!("{name}, {segments} segments at {hz} Hz: {sunk} m for {expected} m");
-                assert!((sunk / expected - 1.0).abs() < bound, "{what}");
+        for (hz, bound) in [(240.0, 0.015), (480.0, 0.01), (960.0, 0.01)] {
+            for segments in [48, 64, 65, 97, 128, 160] {
+                let mut machine = Machine::new(drum.clone(), segments, [0.6, 0.5], 0.0, hz, 1e-3);
+                let density = MASS * f64::from(segments) / (1.2 + PI * R);
+                let mass = 1.1 + MASS * f64::from(segments - 1);
+                let (a, rate) = (G * 0.1 / mass, (2.0 * density * G / mass).sqrt());
+                let times: Vec<f64> = (0..=(0.4 * hz) as u32).map(|k| 0.1 + f64::from(k) / hz).collect();
+                machine.sunk(times[0] - 1.0 / hz);
+                let sunk: Vec<f64> = times.iter().map(|_| machine.sunk(1.0 / hz)).collect();
+                let exact: Vec<f64> = times.iter().map(|t| a / rate.powi(2) * ((rate * t).cosh() - 1.0)).collect();
+                let [found, expected] = [sunk, exact].map(|values| acceleration(&values, 1.0 / hz));
+                let what = format!("{name}, {segments} segments at {hz} Hz: {found} m/s² for {expected} m/s²");
+                assert!((found / expected - 1.0).abs() < bound, "{what}");
             }
         }
     }
 }
 
-/// Mass on the first side under which a rope slides that way with an acceleration a, however
-/// slowly, against `other` `[kg]`.
+/// Mass on the first side under which a rope that has sunk by x slides that way with an acceleration a,
+/// however slowly, against `other` `[kg]`.
 ///
 /// On the drum its tension t grows with the angle θ from the top by dt/dθ = μ (t + λ g r cos θ) + λ
-/// r (a - g sin θ), with λ its mass per length. Beside it hang l of it on either side: t = (m₂ + λ
-/// l)(g + a) where it comes on, and t = (m₁ + λ l)(g - a) where it leaves.
-fn balancing(friction: f64, other: f64, segments: u32, a: f64) -> f64 {
+/// r (a - g sin θ), with λ its mass per length. Beside it hang l - x and l + x of it: t = (m₂ + λ
+/// (l - x))(g + a) where it comes on, and t = (m₁ + λ (l + x))(g - a) where it leaves.
+fn balancing(friction: f64, other: f64, segments: u32, [x, a]: [f64; 2]) -> f64 {
     let (hangs, steps) = (0.6, 2_000);
     let density = MASS * f64::from(segments) / (2.0 * hangs + PI * R);
-    let mut tension = (other + density * hangs) * (G + a);
+    let mut tension = (other + density * (hangs - x)) * (G + a);
     let slope =
         |angle: f64, t: f64| friction * (t + density * G * R * angle.cos()) + density * R * (a - G * angle.sin());
     let h = PI / f64::from(steps);
@@ -96,38 +109,39 @@ fn balancing(friction: f64, other: f64, segments: u32, a: f64) -> f64 {
         let middle = tension + 0.5 * h * slope(angle, tension);
         tension += h * slope(angle + 0.5 * h, middle);
     }
-    tension / (G - a) - density * hangs
+    tension / (G - a) - density * (hangs + x)
 }
 
-/// Acceleration with which a rope slides under a mass on the first side; 0 if it holds `[m/s²]`.
-fn sliding(friction: f64, [mass, other]: [f64; 2], segments: u32) -> f64 {
+/// Acceleration with which a rope that has sunk by x slides under a mass on the first side; 0 if it holds `[m/s²]`.
+fn sliding(friction: f64, [mass, other]: [f64; 2], segments: u32, x: f64) -> f64 {
     let [mut low, mut high] = [0.0, 0.9 * G];
     for _ in 0..60 {
         let a = 0.5 * (low + high);
-        if balancing(friction, other, segments, a) < mass { low = a } else { high = a }
+        if balancing(friction, other, segments, [x, a]) < mass { low = a } else { high = a }
     }
     low
 }
 
-/// With friction a rope holds on the drum with 0.98 of the mass that just makes it slide by the capstan equation, and slides with
-/// 1.02 of it. It starts without tension and slides at first, so speeds are measured after 0.5 s: held, it creeps with no more than
-/// half of what gravity gives in a step; else it goes on with its acceleration to 0.03 m/s², 0.6 % of the ratio of tensions.
-/// Links within 0.1 % of their length: the default of 1 % lets tension waver by more than 2 %. Fewer segments than one per 9
-/// degrees take longer to come to rest.
+/// With friction a rope holds on the drum with 0.98 of the mass that just makes it slide by the capstan
+/// equation, and slides with 1.02 of it. It starts without tension and slides at first, so speeds are
+/// measured after 0.5 s: held, it creeps by no more than half of what gravity gives in a step; else it
+/// goes on with its acceleration to 0.03 m/s², 0.6 % of the ratio of tensions. Links within 0.1 % of their
+/// length: the default of 1 % lets tension waver by more than 2 %. Fewer segments than one per 9 degrees
+/// take longer to come to rest.
 #[test]
 fn a_rope_holds_and_slips_on_a_drum_as_the_capstan_equation_says() {
     for (name, drum) in [("capsule", Shape::capsule_x(0.3, R)), ("cylinder", Shape::cylinder_x(0.3, R))] {
         for (friction, segments, hz) in [(0.15, 100, 480.0), (0.3, 128, 480.0), (0.3, 100, 960.0), (0.5, 128, 960.0)] {
-            let critical = balancing(friction, 0.2, segments, 0.0);
+            let critical = balancing(friction, 0.2, segments, [0.0; 2]);
             for ratio in [0.98, 1.02] {
                 let masses = [ratio * critical, 0.2];
                 let mut machine = Machine::new(drum.clone(), segments, masses, friction, hz, 1e-3);
-                let [begin, soon, late, end] = [0.5, 0.1, 0.2, 0.1].map(|seconds| machine.sunk(seconds));
-                let [before, after] = [(soon - begin) / 0.1, (end - late) / 0.1];
-                let (a, exact) = ((after - before) / 0.3, sliding(friction, masses, segments));
+                let [start, soon, late, end] = [0.5, 0.1, 0.2, 0.1].map(|seconds| machine.sunk(seconds));
+                let [before, after, mean] = [(soon - start) / 0.1, (end - late) / 0.1, (end - start) / 0.4];
+                let (a, exact) = ((after - before) / 0.3, sliding(friction, masses, segments, late));
                 let what = format!("{name}, friction {friction}, {segments} segments, {hz} Hz: {ratio} of the ratio");
                 if ratio < 1.0 {
-                    assert!(exact < 1e-9 && after < 0.5 * G / hz, "{what}: {before} m/s, then {after} m/s");
+                    assert!(exact < 1e-9 && mean < 0.5 * G / hz, "{what}: {mean} m/s");
                 } else {
                     assert!(exact > 0.09 && (a - exact).abs() < 0.03, "{what}: {a} m/s² for {exact} m/s²");
                 }

@@ -98,12 +98,12 @@ impl Obstacles {
         self.points.iter().zip(self.guides.iter().zip(&self.frames)).map(of).collect()
     }
 
-    /// Adds the impulse `[N s]` of a contact to the reactions of its obstacle, with cloth at such positions `[m]`, at the start or the end of
-    /// the motion.
+    /// Adds the impulse `[N s]` of a contact to the reactions of its obstacle, with the positions of the
+    /// cloth at the start and at the end of the motion `[m]`.
     pub fn book(
         &self,
         touch: &Touch,
-        (positions, is_at_end): (&[V3], bool),
+        [starts, ends]: [&[V3]; 2],
         motions: &[Option<Motion>],
         contacts: &Contacts,
         reactions: &mut Vec<Reaction>,
@@ -111,7 +111,7 @@ impl Obstacles {
         let Some(guide) = touch.obstacle.map(|obstacle| self.guide(obstacle)) else { return };
         let Some(Some(motion)) = motions.get(guide) else { return };
         let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
-        let states = if is_at_end { &motion.end } else { &motion.begin };
+        let (positions, states) = if touch.is_at_end { (ends, &motion.end) } else { (starts, &motion.begin) };
         if let [frame] = &states[..] {
             let parts = || touch.pair.parts(touch.weights, positions.len());
             let whole: f64 = parts().map(|(_, c)| c).sum();

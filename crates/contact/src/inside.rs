@@ -119,6 +119,7 @@ impl Contacts {
                 obstacle: Some(number),
                 weights: [1.0, 0.0, 0.0, 0.0],
                 n,
+                is_turned: false,
                 drift: place - then,
                 least: self.work.parting * meeting.thickness,
                 friction: meeting.friction,

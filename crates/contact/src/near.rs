@@ -39,6 +39,18 @@ pub struct Near {
     pub way_made: f64,
 }
 
+/// A contact where displacements along an obstacle's surface lead ([`Contacts::turned`]).
+pub(crate) struct Turned {
+    pub weights: [f64; 4],
+    pub normal: V3,
+    /// There, of the thickness ([`Near::gap`]) `[m]`.
+    pub gap: f64,
+    /// Of the obstacle over the whole step ([`Near::drift`]) `[m]`.
+    pub drift: V3,
+    /// Displacement of the cloth along the surface, with these weights `[m]`.
+    pub way: V3,
+}
+
 impl Contacts {
     /// All that is nearer than the thickness and a quarter of it at the begin of `step`, one a place, in an order that depends on
     /// nothing but them. What passes freely is left out: what is inside, behind a one-sided mesh, or crosses.
@@ -99,7 +111,7 @@ impl Contacts {
         Ok(state)
     }
 
-    /// Contacts of what is near at the begin, one a place.
+    /// Contacts of what is near at the start, one a place.
     pub(crate) fn collect_near(&mut self, state: &State, dt: f64) {
         let mut contacts = std::mem::take(&mut self.work.contacts);
         contacts.clear();
@@ -188,46 +200,66 @@ impl Contacts {
     /// Only the part of the displacement along the surface counts. The contact stays as it is where edges turn a normal all at once (of
     /// meshes, boxes and caps), where its normal would turn by more than 60 degrees, and where rounding or depth hides it.
     pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
-        if !self.is_on_side(near) {
+        if near.weights == LED {
             return;
         }
-        let (cloth, meeting) = (self.features.vertices(), self.meeting(near.obstacle));
-        let (pair, n) = (near.pair, near.normal);
-        if near.weights == LED || near.gap <= -near.thickness || self.is_hidden(&pair, near.gap + near.thickness) {
+        let cloth = self.features.vertices();
+        let u = near
+            .pair
+            .vertices
+            .map(|v| if (v as usize) < cloth { way(v as usize) } else { part * self.work.u[v as usize] });
+        let Some(turned) = self.turned(&near.pair, near.obstacle, near.gap, (&near.weights, &near.normal), u) else {
             return;
+        };
+        near.gap = turned.gap - turned.normal.dot(&(turned.way + part * turned.drift));
+        (near.weights, near.normal, near.drift) = (turned.weights, turned.normal, turned.drift);
+    }
+
+    /// Nearest points of a pair with a ball, a capsule or the side of a cylinder where displacements `u` of its vertices lead
+    /// along the surface `[m]`. None where the contact stays as it is ([`Self::turn`]).
+    pub(crate) fn turned(
+        &self,
+        pair: &Pair,
+        obstacle: Option<u32>,
+        gap: f64,
+        (weights, n): (&[f64; 4], &V3),
+        mut u: [V3; 4],
+    ) -> Option<Turned> {
+        let (cloth, meeting) = (self.features.vertices(), self.meeting(obstacle));
+        let apart = gap + meeting.thickness;
+        if !self.is_on_side(pair, obstacle, n) || apart <= 0.0 || self.is_hidden(pair, apart) {
+            return None;
         }
-        let mut u =
-            pair.vertices.map(|v| if (v as usize) < cloth { way(v as usize) } else { part * self.work.u[v as usize] });
-        let along: f64 = (0..4).map(|k| near.weights[k] * u[k].dot(&n)).sum();
+        let along: f64 = (0..4).map(|k| weights[k] * u[k].dot(n)).sum();
         for (k, u) in u.iter_mut().enumerate().filter(|(k, _)| (pair.vertices[*k] as usize) < cloth) {
             let sign = if k < pair.kind.split() { 1.0 } else { -1.0 };
             *u -= sign * along * n;
         }
         let x: [V3; 4] = std::array::from_fn(|k| self.work.x[pair.vertices[k] as usize] + u[k]);
-        let there = self.nearest_at(&pair, &x);
-        let Some(normal) = there.offset.try_normalize(0.0) else { return };
-        if normal.dot(&n) < 0.5 {
-            return;
+        let there = self.nearest_at(pair, &x);
+        let normal = there.offset.try_normalize(0.0)?;
+        if normal.dot(n) < 0.5 {
+            return None;
         }
-        let drift = self.drift(&pair, near.obstacle, &meeting, &there, &normal);
-        let gap = -asked(&meeting, self.apart(&pair, &there, &x, &normal, &meeting), 1.0);
-        let way: V3 = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
-        near.gap = gap - normal.dot(&(way + part * drift));
-        (near.weights, near.normal, near.drift) = (there.weights, normal, drift);
+        let drift = self.drift(pair, obstacle, &meeting, &there, &normal);
+        let gap = -asked(&meeting, self.apart(pair, &there, &x, &normal, &meeting), 1.0);
+        let way = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
+        Some(Turned { weights: there.weights, normal, gap, drift, way })
     }
 
     /// Whether a contact is with a ball, a capsule or the side of a cylinder, whose normals turn smoothly.
-    fn is_on_side(&self, near: &Near) -> bool {
-        let Some(obstacle) = near.obstacle else { return false };
-        if self.round(&near.pair, near.obstacle).is_none() {
-            return self.obstacles[obstacle as usize].1.radius > 0.0;
+    fn is_on_side(&self, pair: &Pair, obstacle: Option<u32>, n: &V3) -> bool {
+        let Some(number) = obstacle else { return false };
+        if self.round(pair, obstacle).is_none() {
+            return self.obstacles[number as usize].1.radius > 0.0;
         }
-        let [from, to] = self.ends(&self.work.x, obstacle);
-        matches!(self.obstacles[obstacle as usize].0.shape, Shape::Cylinder { .. })
-            && (to - from).dot(&near.normal).abs() < ASKEW * (to - from).norm()
+        let [from, to] = self.ends(&self.work.x, number);
+        matches!(self.obstacles[number as usize].0.shape, Shape::Cylinder { .. })
+            && (to - from).dot(n).abs() < ASKEW * (to - from).norm()
     }
 
-    fn gap(&self, contact: &Contact) -> f64 {
+    /// Distance of a contact's features beyond the thickness at the start, no less than the thickness below `[m]`.
+    pub(crate) fn gap(&self, contact: &Contact) -> f64 {
         let (meeting, x) = (self.meeting(contact.obstacle), contact.pair.vertices.map(|v| self.work.x[v as usize]));
         let near = match self.round(&contact.pair, contact.obstacle) {
             Some(_) => self.nearest_of(&contact.pair),

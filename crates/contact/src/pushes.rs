@@ -21,6 +21,10 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
+/// Turn of a normal in a step that counts `[rad]`: from there on cloth that slides would be held back by that part of all that
+/// presses it.
+const LEAST_TURN: f64 = 1e-4;
+
 /// Contacts over a step, with the impulses that they gave so far.
 #[derive(Debug, Default)]
 pub struct Pushes {
@@ -82,6 +86,8 @@ pub struct Touch {
     pub weights: [f64; 4],
     /// On the first feature: N s, or kg m, an impulse times the step.
     pub impulse: V3,
+    /// Whether it acts where the features are at the end of the step, not at its start ([`Contacts::turn`]).
+    pub is_at_end: bool,
 }
 
 impl Contact {
@@ -205,6 +211,7 @@ impl Pushes {
             obstacle: contact.obstacle,
             weights: contact.weights,
             impulse: contact.push * contact.n + contact.drag,
+            is_at_end: contact.is_turned,
         });
         let pressed = self.pressed.iter().flat_map(|pressure| {
             pressure.pressing.sides.iter().zip(pressure.drags).map(|(side, impulse)| side.touch(impulse))
@@ -239,7 +246,9 @@ impl Contacts {
         Ok(())
     }
 
-    /// Adds what would meet all the same on the way to `end` `[m]`, where what is near has been swept. How many were added.
+    /// Goes on where contacts were swept and led to `end` `[m]`: turns those that push to where their features come to
+    /// ([`Contacts::turn`]), with their impulses, and adds what would meet all the same on the way. How many there were of both.
+    /// Masses are those of [`Pushes::sweep`].
     ///
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches.
@@ -247,11 +256,13 @@ impl Contacts {
         &mut self,
         state: &State,
         step: &Step<'_>,
-        end: &[V3],
+        end: &mut [V3],
+        tangential: &[f64],
         pushes: &mut Pushes,
     ) -> Result<usize, ContactError> {
         let state = self.look_around(state, step, end)?;
         self.ask_for(1.0, step.dt);
+        let turned = self.turn_pushes(step, end, tangential, pushes);
         self.work.contacts.clear();
         if !self.is_clear(&state)? {
             let mut contacts = std::mem::take(&mut self.work.contacts);
@@ -262,7 +273,27 @@ impl Contacts {
             }));
             self.work.contacts = contacts;
         }
-        Ok(self.move_to(pushes, step.begin))
+        Ok(turned + self.move_to(pushes, step.begin))
+    }
+
+    /// Turns contacts that push, once each, by more than [`LEAST_TURN`]. How many there were.
+    fn turn_pushes(&self, step: &Step<'_>, end: &mut [V3], tangential: &[f64], pushes: &mut Pushes) -> usize {
+        let mut count = 0;
+        for contact in pushes.contacts.iter_mut().filter(|contact| contact.push > 0.0 && !contact.is_turned) {
+            let mut turned = contact.clone();
+            self.look_ahead(&mut turned);
+            if (turned.n - contact.n).norm() <= LEAST_TURN {
+                continue;
+            }
+            turned.drift -= turned.place(step.begin);
+            for (contact, sign) in [(&*contact, -1.0), (&turned, 1.0)] {
+                contact.apply(&(sign * contact.push * contact.n), end, step.inverse_masses);
+                contact.apply(&(sign * contact.drag), end, tangential);
+            }
+            *contact = turned;
+            count += 1;
+        }
+        count
     }
 
     /// Contacts of ways become such of places. How many there are.

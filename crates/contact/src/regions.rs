@@ -338,6 +338,7 @@ impl Contacts {
                     obstacle: Some(region.obstacle),
                     weights: LED,
                     n: led.n,
+                    is_turned: false,
                     drift,
                     least: if lacking < 0.0 { lacking } else { self.work.parting * lacking },
                     friction: meeting.friction,

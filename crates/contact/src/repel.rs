@@ -7,6 +7,7 @@ use crate::{
     broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Nearest,
+    near::Turned,
     place::carried,
     respond::{Contact, most_push, sweep},
 };
@@ -62,6 +63,7 @@ impl Contacts {
             obstacle,
             weights: near.weights,
             n,
+            is_turned: false,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
             least,
             friction: meeting.friction,
@@ -78,6 +80,17 @@ impl Contacts {
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
         Some(contact)
+    }
+
+    /// Turns a contact to where its features come to ([`Contacts::turn`]). It asks for as much more or less than at the start as
+    /// the gap differs there.
+    pub(crate) fn look_ahead(&self, contact: &mut Contact) {
+        let (pair, gap) = (contact.pair, self.gap(contact));
+        let u = pair.vertices.map(|v| self.work.u[v as usize]);
+        let turned = self.turned(&pair, contact.obstacle, gap, (&contact.weights, &contact.n), u);
+        let Some(Turned { weights, normal, gap: there, drift, way }) = turned else { return };
+        contact.least += gap - there + normal.dot(&(way + drift));
+        (contact.weights, contact.n, contact.drift, contact.is_turned) = (weights, normal, drift, true);
     }
 
     /// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the

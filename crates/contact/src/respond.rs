@@ -25,6 +25,8 @@ pub(crate) struct Contact {
     pub weights: [f64; 4],
     /// From the second feature to the first.
     pub n: V3,
+    /// Whether weights and normal are those at the end of the step, not at its start ([`crate::Contacts::turn`]).
+    pub is_turned: bool,
     /// Way of the obstacle's surface where it is touched, with the sign that it has in the relative way `[m]`.
     pub drift: V3,
     /// What the relative way along n has to be at least `[m]`.
@@ -51,7 +53,7 @@ impl Contact {
         way
     }
 
-    fn apply(&self, impulse: &V3, u: &mut [V3], w: &[f64]) {
+    pub fn apply(&self, impulse: &V3, u: &mut [V3], w: &[f64]) {
         for (&c, &v) in self.weights.iter().zip(&self.pair.vertices) {
             if let Some(u) = u.get_mut(v as usize) {
                 *u += c * w[v as usize] * impulse;

@@ -42,7 +42,7 @@ impl IbdsCloth {
         motions: &[Option<Motion>],
         is_first: bool,
     ) -> Result<usize, SimulatorError> {
-        let Work { contacts, obstacles, next, inverse_masses, places, pushes, .. } = &mut self.work;
+        let Work { contacts, obstacles, next, inverse_masses, weighed, places, pushes, .. } = &mut self.work;
         let Some(contacts) = contacts else {
             pushes.clear();
             return Ok(0);
@@ -52,7 +52,7 @@ impl IbdsCloth {
         let found = if is_first {
             contacts.push_near(&next.contact, &step, places, pushes).map(|()| 0)
         } else {
-            contacts.push_impacts(&next.contact, &step, places, pushes)
+            contacts.push_impacts(&next.contact, &step, places, weighed, pushes)
         };
         found.map_err(not_apart)
     }
@@ -62,15 +62,17 @@ impl IbdsCloth {
         let Work { contacts, obstacles, begin, next, inverse_masses, pushes, rates, given, reactions, .. } =
             &mut self.work;
         let Some(contacts) = contacts else { return };
-        for (pushes, scale, places) in [(pushes, 1.0 / h, begin), (rates, 1.0, &mut next.positions)] {
+        // The loop of velocities has positions at the end alone.
+        for (pushes, scale, is_at_end) in [(pushes, 1.0 / h, false), (rates, 1.0, true)] {
             for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
-                let touch = Touch { impulse: scale * touch.impulse, ..touch };
+                let is_at_end = is_at_end || touch.is_at_end;
+                let touch = Touch { impulse: scale * touch.impulse, is_at_end, ..touch };
                 for (k, c) in touch.pair.parts(touch.weights, given.len()) {
                     if inverse_masses[k] == 0.0 {
                         given[k] += c * touch.impulse;
                     }
                 }
-                obstacles.book(&touch, (places, false), motions, contacts, reactions);
+                obstacles.book(&touch, [begin, &next.positions], motions, contacts, reactions);
             }
         }
     }

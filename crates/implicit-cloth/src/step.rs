@@ -421,9 +421,8 @@ impl ImplicitCloth {
         let Work { memory, next, contacts, obstacles, links, reactions, .. } = &mut self.work;
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Near { pair, obstacle, weights, .. } = link.near;
-            let touch = Touch { pair, obstacle, weights, impulse: dt * link.force };
-            let positions = if link.is_turned() { &memory.x } else { &next.positions };
-            obstacles.book(&touch, (positions, link.is_turned()), motions, contacts, reactions);
+            let touch = Touch { pair, obstacle, weights, impulse: dt * link.force, is_at_end: link.is_turned() };
+            obstacles.book(&touch, [&next.positions, &memory.x], motions, contacts, reactions);
         }
     }
 
