@@ -199,7 +199,7 @@ fn untouched(scheme: Scheme, threads: bool) {
 #[test]
 fn what_is_not_coupled_steps_once_where_contacts_are_iterated() {
     let mut rigid = RigidBodies::new("rigid");
-    for (name, mass, x, speed) in [("slow", 1e-3, -0.12, 2.0), ("fast", 2e-3, 0.1, 7.0)] {
+    for (name, mass, x, speed) in [("slow", 1e-3, -0.12, 2.0), ("fast", 2e-3, 0.1, 10.0)] {
         let ball = Body::dynamic(Shape::ball(0.02)).mass(mass).at([x, 0.021, 0.0]).velocity([0.0, -speed, 0.0]);
         rigid.add(name, ball).unwrap();
     }

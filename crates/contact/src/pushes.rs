@@ -9,6 +9,10 @@
 //! for places y at the end, x at the begin: the sweeps of `respond.rs`, with Σ c x taken into the drift. Linear momentum is kept;
 //! angular momentum between cloth and cloth but for friction's offset by the thickness, which [`Contacts::resolve`] cancels and
 //! these do not.
+//!
+//! Links act along where they end. Contacts that push are turned to there as well ([`Contacts::turn`]), once places of a
+//! first loop are known: a predicted place is off by all that links move it, far more than cloth slides. A normal of the start lags by
+//! v dt/r around a drum of radius r, and holds a rope back with that part of all that presses it on the drum.
 
 use nalgebra::Vector3;
 

@@ -37,7 +37,7 @@ impl Work {
         let ends = places.iter().zip(predicted).zip(taken);
         let particles = net.masses.iter().zip(inverse_masses).zip(starts.zip(ends));
         for ((m, w), (((x, v), f), ((place, predicted), taken))) in particles {
-            let (displacement, change) = (place - x, h * *w * *f + (place - *predicted) / h);
+            let (displacement, change) = (place - x, h * *w * *f + (place - *predicted) * per_second);
             if *w == 0.0 {
                 gained += taken.dot(&displacement) * per_second * per_second;
             } else {
@@ -54,14 +54,14 @@ impl Work {
     pub fn reduce_impulses(&mut self, net: &Net, h: f64) {
         let stored = self.stored_by_links(net, h);
         let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;
-        let (mut gained, mut along, mut own) = (stored, 0.0, 0.0);
+        let (mut gained, mut along, mut own, per_second) = (stored, 0.0, 0.0, h.recip());
         for (k, (&m, w)) in net.masses.iter().zip(&*inverse_masses).enumerate() {
             let displacement = places[k] - next.positions[k];
             if *w == 0.0 {
-                along += taken[k].dot(&displacement) / (h * h);
+                along += taken[k].dot(&displacement) * per_second * per_second;
                 continue;
             }
-            let (kick, change) = (h * *w * forces[k], (places[k] - predicted[k]) / h);
+            let (kick, change) = (h * *w * forces[k], (places[k] - predicted[k]) * per_second);
             let unconstrained = next.velocities[k] - change;
             gained += m * kick.dot(&(unconstrained - 0.5 * kick)) - forces[k].dot(&displacement);
             along += m * unconstrained.dot(&change);
@@ -70,7 +70,7 @@ impl Work {
         let part = largest_without_gain(gained, along, own);
         let corrections = places.iter().zip(&*predicted);
         for (v, (place, predicted)) in next.velocities.iter_mut().zip(corrections) {
-            *v -= (1.0 - part) * (place - predicted) / h;
+            *v -= (1.0 - part) * per_second * (place - predicted);
         }
         taken.iter_mut().for_each(|impulse| *impulse *= part);
     }
