@@ -23,29 +23,30 @@ use partita_cloth::largest_without_gain;
 
 use crate::{net::Net, step::Work};
 
-/// Gain that counts as rounding, relative to the energy of the substep's changes of velocity [-].
+/// Gain that counts as rounding, relative to the energy of corrections [-].
 const ROUNDING: f64 = 1e-9;
 
 impl Work {
     /// Advances velocities over a substep of `h` seconds, v + h F/m and what corrections of positions
-    /// added over h, and returns whether that is more energy than there was or was given.
-    pub fn advance_velocities(&mut self, net: &Net, h: f64) -> bool {
+    /// added over h, and returns whether that is more energy than there was or was given. Predicted
+    /// positions, x + h v + `share` h² F/m, make f·(x₁ - x₀) = m k·(v + share k + d), with k = h f/m and
+    /// d = C/h: what a particle gains over that is m (v·d + d²/2 - (share - 1/2) k²).
+    pub fn advance_velocities(&mut self, net: &Net, h: f64, share: f64) -> bool {
         let stored = self.stored_by_links(net, h);
-        let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;
+        let Self { next, forces, inverse_masses, held, places, predicted, taken, .. } = self;
         let (mut gained, mut own, per_second) = (stored, 0.0, h.recip());
-        let starts = next.positions.iter().zip(&mut next.velocities).zip(forces);
-        let ends = places.iter().zip(predicted).zip(taken);
-        let particles = net.masses.iter().zip(inverse_masses).zip(starts.zip(ends));
-        for ((m, w), (((x, v), f), ((place, predicted), taken))) in particles {
-            let (displacement, change) = (place - x, h * *w * *f + (place - *predicted) * per_second);
-            if *w == 0.0 {
-                gained += taken.dot(&displacement) * per_second * per_second;
-            } else {
-                let square = m * change.norm_squared();
-                gained += m * v.dot(&change) + 0.5 * square - f.dot(&displacement);
-                own += square;
-            }
-            *v += change;
+        for k in held.iter().map(|held| held.vertex) {
+            gained += taken[k].dot(&(places[k] - next.positions[k])) * per_second * per_second;
+        }
+        // Kinematic particles have neither a kick nor a correction.
+        let acted = net.masses.iter().zip(inverse_masses).zip(forces);
+        let moved = next.velocities.iter_mut().zip(places.iter().zip(predicted));
+        for (((m, w), f), (v, (place, predicted))) in acted.zip(moved) {
+            let (kick, correction) = (h * *w * *f, (place - *predicted) * per_second);
+            let square = m * correction.norm_squared();
+            gained += m * v.dot(&correction) + 0.5 * square - (share - 0.5) * m * kick.norm_squared();
+            own += square;
+            *v += kick + correction;
         }
         gained > ROUNDING * own
     }

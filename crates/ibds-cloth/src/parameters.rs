@@ -23,6 +23,16 @@ pub enum Integrator {
     Parabola,
 }
 
+impl Integrator {
+    /// Part of h² F/m by which a force displaces a particle in a substep [-].
+    pub(crate) fn share(self) -> f64 {
+        match self {
+            Self::SymplecticEuler => 1.0,
+            Self::Parabola => 0.5,
+        }
+    }
+}
+
 /// How the loops find impulses. All of them end where every link is as exact as it has to be; they differ in cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Solver {

@@ -232,10 +232,7 @@ impl IbdsCloth {
             given,
             ..
         } = &mut self.work;
-        let share = match self.parameters.integrator {
-            Integrator::SymplecticEuler => 1.0,
-            Integrator::Parabola => 0.5,
-        };
+        let share = self.parameters.integrator.share();
         predicted.clear();
         let (x, v) = (next.positions.iter(), next.velocities.iter());
         let bodies = x.zip(v).zip(forces.iter().zip(&*inverse_masses));
@@ -414,7 +411,7 @@ impl IbdsCloth {
     /// and no guide carries a particle, links give no energy. Carriers need the whole reaction: the
     /// coupling iterates it with their motion, and checks its energy.
     fn advance(&mut self, h: f64) {
-        let gains = self.work.advance_velocities(&self.net, h);
+        let gains = self.work.advance_velocities(&self.net, h, self.parameters.integrator.share());
         let Work { pushes, held, .. } = &self.work;
         let is_carried = || held.iter().any(|held| held.guide.is_some());
         if gains && !is_carried() && !touches(pushes) {
