@@ -96,13 +96,15 @@ impl Contacts {
         work.search.crossings(&work.cloth, &work.others, cross, &mut met);
         met.retain(|vertices| !self.tells_sides(vertices) && !self.is_let_through(vertices));
         let in_round = self.crossing_round();
-        state.apart = met.is_empty() && in_round.is_empty();
+        let is_clear = met.is_empty() && in_round.is_empty();
+        // What is being led out may cross on its way.
+        state.apart = is_clear && state.regions.is_empty() && state.inside.is_empty();
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));
         report.tangled.extend(in_round);
         report.tangled.sort_unstable();
         report.tangled.dedup();
-        if state.apart {
+        if is_clear {
             state.through.clear();
         }
         self.find_regions(state, &mut met);

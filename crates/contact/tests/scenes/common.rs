@@ -17,6 +17,18 @@ pub fn flat(cells: [u32; 2], size: [f64; 2], height: f64) -> Mesh {
     mesh.at([middle[0], middle[1] + height, middle[2]]).unwrap()
 }
 
+/// Vectors within a cube, the same for the same seed.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn vector(&mut self) -> V3 {
+        V3::from_fn(|_, _| {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+        })
+    }
+}
+
 pub struct Cloth {
     pub x: Vec<V3>,
     pub v: Vec<V3>,

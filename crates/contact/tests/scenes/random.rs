@@ -5,7 +5,7 @@
 
 use std::cell::Cell;
 
-use crate::common::flat;
+use crate::common::{Random, flat};
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
 use partita_contact::{
     ContactError, Contacts, Features, Kind, Obstacle, Parameters, Path, Report, Shape, State, Step, crossings, nearest,
@@ -123,18 +123,6 @@ fn scene() -> impl Strategy<Value = Scene> {
             friction,
             seed,
         })
-}
-
-/// Vectors within a cube, the same for the same seed.
-struct Random(u64);
-
-impl Random {
-    fn vector(&mut self) -> V3 {
-        V3::from_fn(|_, _| {
-            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (self.0 >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-        })
-    }
 }
 
 fn pose(motion: &Motion, step: f64) -> Isometry3<f64> {
