@@ -39,15 +39,16 @@ pub struct Near {
     pub way_made: f64,
 }
 
-/// A contact where displacements along an obstacle's surface lead ([`Contacts::turned`]).
+/// Contact with a smooth obstacle, linearised at positions after a displacement along its surface
+/// ([`Contacts::turned`]).
 pub(crate) struct Turned {
     pub weights: [f64; 4],
     pub normal: V3,
-    /// There, of the thickness ([`Near::gap`]) `[m]`.
+    /// Gap at those positions ([`Near::gap`]) `[m]`.
     pub gap: f64,
-    /// Of the obstacle over the whole step ([`Near::drift`]) `[m]`.
+    /// Displacement of the obstacle over the whole step ([`Near::drift`]) `[m]`.
     pub drift: V3,
-    /// Displacement of the cloth along the surface, with these weights `[m]`.
+    /// Tangential displacement of the cloth, with these weights `[m]`.
     pub way: V3,
 }
 
@@ -215,8 +216,9 @@ impl Contacts {
         (near.weights, near.normal, near.drift) = (turned.weights, turned.normal, turned.drift);
     }
 
-    /// Nearest points of a pair with a ball, a capsule or the side of a cylinder where displacements `u` of its vertices lead
-    /// along the surface `[m]`. None where the contact stays as it is ([`Self::turn`]).
+    /// Linearises a contact with a ball, a capsule or the side of a cylinder after displacements `u` of its
+    /// vertices, without their relative normal part `[m]`. `gap`, weights and normal `n` are those of the
+    /// start. None where the contact stays as it is ([`Self::turn`]).
     pub(crate) fn turned(
         &self,
         pair: &Pair,

@@ -10,9 +10,10 @@
 //! angular momentum between cloth and cloth but for friction's offset by the thickness, which [`Contacts::resolve`] cancels and
 //! these do not.
 //!
-//! Links act along where they end. Contacts that push are turned to there as well ([`Contacts::turn`]), once places of a
-//! first loop are known: a predicted place is off by all that links move it, far more than cloth slides. A normal of the start lags by
-//! v dt/r around a drum of radius r, and holds a rope back with that part of all that presses it on the drum.
+//! Links act along their directions at the end of the step. So do contacts with normal impulses: they are
+//! turned to the end ([`Contacts::turn`]) after a first solve. Predicted positions would not do, as links
+//! move them much farther than cloth slides. A normal of the start lags by v dt/r around a drum of radius
+//! r. It would hold a rope of speed v back with that fraction of the normal force.
 
 use nalgebra::Vector3;
 
@@ -25,8 +26,8 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Turn of a normal in a step that counts `[rad]`: from there on cloth that slides would be held back by that part of all that
-/// presses it.
+/// Largest turn of a normal in a step that is neglected `[rad]`. It holds cloth that slides back with
+/// that fraction of the normal force.
 const LEAST_TURN: f64 = 1e-4;
 
 /// Contacts over a step, with the impulses that they gave so far.
@@ -90,7 +91,7 @@ pub struct Touch {
     pub weights: [f64; 4],
     /// On the first feature: N s, or kg m, an impulse times the step.
     pub impulse: V3,
-    /// Whether it acts where the features are at the end of the step, not at its start ([`Contacts::turn`]).
+    /// Whether it acts at positions of the end of the step, not of its start ([`Contacts::turn`]).
     pub is_at_end: bool,
 }
 
@@ -250,9 +251,10 @@ impl Contacts {
         Ok(())
     }
 
-    /// Goes on where contacts were swept and led to `end` `[m]`: turns those that push to where their features come to
-    /// ([`Contacts::turn`]), with their impulses, and adds what would meet all the same on the way. How many there were of both.
-    /// Masses are those of [`Pushes::sweep`].
+    /// Continues after a solve that led to the positions `end` `[m]`. Contacts with normal impulses are turned
+    /// to the end of the step ([`Contacts::turn`]), which changes `end`, and impacts that are left get
+    /// contacts. Returns the number of both. `tangential` inverse masses are those of [`Pushes::sweep`]
+    /// `[1/kg]`.
     ///
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches.
@@ -280,7 +282,8 @@ impl Contacts {
         Ok(turned + self.move_to(pushes, step.begin))
     }
 
-    /// Turns contacts that push, once each, by more than [`LEAST_TURN`]. How many there were.
+    /// Turns each contact with a normal impulse to the end of the step, once, if its normal turns by more than
+    /// [`LEAST_TURN`]. Its impulse turns with it. Returns the number of these contacts.
     fn turn_pushes(&self, step: &Step<'_>, end: &mut [V3], tangential: &[f64], pushes: &mut Pushes) -> usize {
         let mut count = 0;
         for contact in pushes.contacts.iter_mut().filter(|contact| contact.push > 0.0 && !contact.is_turned) {

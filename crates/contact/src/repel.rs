@@ -82,8 +82,8 @@ impl Contacts {
         Some(contact)
     }
 
-    /// Turns a contact to where its features come to ([`Contacts::turn`]). It asks for as much more or less than at the start as
-    /// the gap differs there.
+    /// Linearises a contact at the end of the displacements of its vertices ([`Contacts::turn`]). The
+    /// displacement that it requires changes by as much as the gap.
     pub(crate) fn look_ahead(&self, contact: &mut Contact) {
         let (pair, gap) = (contact.pair, self.gap(contact));
         let u = pair.vertices.map(|v| self.work.u[v as usize]);

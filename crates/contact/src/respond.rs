@@ -25,7 +25,8 @@ pub(crate) struct Contact {
     pub weights: [f64; 4],
     /// From the second feature to the first.
     pub n: V3,
-    /// Whether weights and normal are those at the end of the step, not at its start ([`crate::Contacts::turn`]).
+    /// Whether weights and normal are those of the end of the step, not of its start
+    /// ([`crate::Contacts::turn`]).
     pub is_turned: bool,
     /// Way of the obstacle's surface where it is touched, with the sign that it has in the relative way `[m]`.
     pub drift: V3,

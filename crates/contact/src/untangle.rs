@@ -97,7 +97,7 @@ impl Contacts {
         met.retain(|vertices| !self.tells_sides(vertices) && !self.is_let_through(vertices));
         let in_round = self.crossing_round();
         let is_clear = met.is_empty() && in_round.is_empty();
-        // What is being led out may cross on its way.
+        // Elements that are led out may cross again within the step.
         state.apart = is_clear && state.regions.is_empty() && state.inside.is_empty();
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));

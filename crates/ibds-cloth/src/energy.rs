@@ -27,10 +27,12 @@ use crate::{net::Net, step::Work};
 const ROUNDING: f64 = 1e-9;
 
 impl Work {
-    /// Advances velocities over a substep of `h` seconds, v + h F/m and what corrections of positions
-    /// added over h, and returns whether that is more energy than there was or was given. Predicted
-    /// positions, x + h v + `share` h² F/m, make f·(x₁ - x₀) = m k·(v + share k + d), with k = h f/m and
-    /// d = C/h: what a particle gains over that is m (v·d + d²/2 - (share - 1/2) k²).
+    /// Advances velocities over a substep of `h` seconds by forces and by corrections of positions. Returns
+    /// whether that is more energy than there was or was given.
+    ///
+    /// With k = h f/m, d = C/h and predicted positions x + h v + `share` h² f/m, forces do the work
+    /// f·(x₁ - x₀) = m k·(v + share k + d). The kinetic energy grows by m (v·d + d²/2 - (share - 1/2) k²) more
+    /// than that.
     pub fn advance_velocities(&mut self, net: &Net, h: f64, share: f64) -> bool {
         let stored = self.stored_by_links(net, h);
         let Self { next, forces, inverse_masses, held, places, predicted, taken, .. } = self;

@@ -62,7 +62,7 @@ impl IbdsCloth {
         let Work { contacts, obstacles, begin, next, inverse_masses, pushes, rates, given, reactions, .. } =
             &mut self.work;
         let Some(contacts) = contacts else { return };
-        // The loop of velocities has positions at the end alone.
+        // Velocities are corrected at positions of the end.
         for (pushes, scale, is_at_end) in [(pushes, 1.0 / h, false), (rates, 1.0, true)] {
             for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
                 let is_at_end = is_at_end || touch.is_at_end;

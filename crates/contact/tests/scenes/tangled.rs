@@ -238,8 +238,8 @@ fn a_turning_obstacle_does_not_lead_apart_faster() {
     }
 }
 
-/// What is known not to cross does not: boxes that start in a sheet held by its corners, and tumble. Cloth that is led out may
-/// cross the box again on its way, also where it did not at the start of a step.
+/// `State::is_apart` is true only where nothing crosses. Boxes start inside a sheet that is held by its corners, and tumble:
+/// cloth that is led out may cross a box again within a step that starts without a crossing.
 #[test]
 fn what_is_known_to_be_apart_is_apart() {
     let size = [0.06, 0.09, 0.042];
