@@ -111,13 +111,14 @@ impl Obstacles {
         let Some(guide) = touch.obstacle.map(|obstacle| self.guide(obstacle)) else { return };
         let Some(Some(motion)) = motions.get(guide) else { return };
         let reaction = |carrier: u32, impulse: Wrench| Reaction { guide: guide as u32, carrier, impulse };
-        let (positions, states) = if touch.is_at_end { (ends, &motion.end) } else { (starts, &motion.begin) };
-        if let [frame] = &states[..] {
-            let parts = || touch.pair.parts(touch.weights, positions.len());
+        if let ([begin], [end]) = (&motion.begin[..], &motion.end[..]) {
+            let parts = || touch.pair.parts(touch.weights, starts.len());
             let whole: f64 = parts().map(|(_, c)| c).sum();
-            let place = parts().map(|(v, c)| c * positions[v]).sum::<V3>() / whole;
+            let arm_of = |positions: &[V3], frame: &HandleState| {
+                parts().map(|(v, c)| c * positions[v]).sum::<V3>() / whole - V3::from(frame.position)
+            };
             let impulse = -whole * touch.impulse;
-            let arm = place - V3::from(frame.position);
+            let arm = arm_of(starts, begin).lerp(&arm_of(ends, end), touch.at);
             let impulse = Wrench { linear: impulse.into(), angular: arm.cross(&impulse).into() };
             reactions.push(reaction(0, impulse));
         } else {

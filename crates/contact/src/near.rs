@@ -3,12 +3,8 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Nearest, Report, Shape, State, Step,
-    broad::Pair,
-    contacts::AHEAD,
-    regions::LED,
-    repel::asked,
-    respond::{Contact, makes_way},
+    ContactError, Contacts, Nearest, Report, Shape, State, Step, broad::Pair, contacts::AHEAD, regions::LED,
+    repel::asked, respond::makes_way,
 };
 
 type V3 = Vector3<f64>;
@@ -68,16 +64,19 @@ impl Contacts {
         let state = self.look_around(state, step, end)?;
         self.collect_near(&state, step.dt);
         out.clear();
-        out.extend(self.work.contacts.iter().map(|contact| Near {
-            pair: contact.pair,
-            obstacle: contact.obstacle,
-            weights: contact.weights,
-            normal: contact.n,
-            gap: self.gap(contact),
-            thickness: self.meeting(contact.obstacle).thickness,
-            drift: contact.drift,
-            friction: contact.friction,
-            way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
+        out.extend(self.work.contacts.iter().map(|contact| {
+            let thickness = self.meeting(contact.obstacle).thickness;
+            Near {
+                pair: contact.pair,
+                obstacle: contact.obstacle,
+                weights: contact.weights,
+                normal: contact.n,
+                gap: contact.gap.max(-thickness),
+                thickness,
+                drift: contact.drift,
+                friction: contact.friction,
+                way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
+            }
         }));
         self.add_near_led(&state, out);
         Ok(())
@@ -258,16 +257,6 @@ impl Contacts {
         let [from, to] = self.ends(&self.work.x, number);
         matches!(self.obstacles[number as usize].0.shape, Shape::Cylinder { .. })
             && (to - from).dot(n).abs() < ASKEW * (to - from).norm()
-    }
-
-    /// Distance of a contact's features beyond the thickness at the start, no less than the thickness below `[m]`.
-    pub(crate) fn gap(&self, contact: &Contact) -> f64 {
-        let (meeting, x) = (self.meeting(contact.obstacle), contact.pair.vertices.map(|v| self.work.x[v as usize]));
-        let near = match self.round(&contact.pair, contact.obstacle) {
-            Some(_) => self.nearest_of(&contact.pair),
-            None => Nearest { offset: contact.n, weights: contact.weights },
-        };
-        -asked(&meeting, self.apart(&contact.pair, &near, &x, &contact.n, &meeting), 1.0)
     }
 
     /// Of a vertex numbered on from the surface's: its obstacle, and its number there.

@@ -89,7 +89,7 @@ impl PressingSide {
     /// An impulse on the vertex as one of a contact.
     pub fn touch(&self, impulse: V3) -> Touch {
         let weights = [1.0, -1.0, 0.0, 0.0];
-        Touch { pair: self.pair, obstacle: Some(self.obstacle), weights, impulse, is_at_end: false }
+        Touch { pair: self.pair, obstacle: Some(self.obstacle), weights, impulse, at: 0.0 }
     }
 
     /// Impulse on a vertex of velocity `u` `[m/s]` over `dt` `[s]`, and its slope `[N s]`, `[kg]`.

@@ -10,10 +10,14 @@
 //! angular momentum between cloth and cloth but for friction's offset by the thickness, which [`Contacts::resolve`] cancels and
 //! these do not.
 //!
-//! Links act along their directions at the end of the step. So do contacts with normal impulses: they are
-//! turned to the end ([`Contacts::turn`]) after a first solve. Predicted positions would not do, as links
-//! move them much farther than cloth slides. A normal of the start lags by v dt/r around a drum of radius
-//! r. It would hold a rope of speed v back with that fraction of the normal force.
+//! Links act along their directions at the end of the step, loads at its start. Around a drum of radius r
+//! these differ by v dt/r. The normal impulse that balances links at the start would hold a rope of speed v
+//! back with that fraction of it, and one that balances loads at the end would drive it on. So after a first
+//! solve contacts are linearised anew ([`Contacts::turn`]), at the fraction of the step that their impulse
+//! has from links: the rest is what the predicted displacement would need by itself. Predicted positions
+//! would not do for it, as links move them much farther than cloth slides. Reactions act at positions of that time:
+//! without friction a drum gets no torque, while the angular momentum of a free particle changes at
+//! its start.
 
 use nalgebra::Vector3;
 
@@ -91,8 +95,8 @@ pub struct Touch {
     pub weights: [f64; 4],
     /// On the first feature: N s, or kg m, an impulse times the step.
     pub impulse: V3,
-    /// Whether it acts at positions of the end of the step, not of its start ([`Contacts::turn`]).
-    pub is_at_end: bool,
+    /// Fraction of the step at whose positions it acts ([`Contacts::turn`]) [-].
+    pub at: f64,
 }
 
 impl Contact {
@@ -216,7 +220,7 @@ impl Pushes {
             obstacle: contact.obstacle,
             weights: contact.weights,
             impulse: contact.push * contact.n + contact.drag,
-            is_at_end: contact.is_turned,
+            at: contact.at,
         });
         let pressed = self.pressed.iter().flat_map(|pressure| {
             pressure.pressing.sides.iter().zip(pressure.drags).map(|(side, impulse)| side.touch(impulse))
@@ -251,10 +255,9 @@ impl Contacts {
         Ok(())
     }
 
-    /// Continues after a solve that led to the positions `end` `[m]`. Contacts with normal impulses are turned
-    /// to the end of the step ([`Contacts::turn`]), which changes `end`, and impacts that are left get
-    /// contacts. Returns the number of both. `tangential` inverse masses are those of [`Pushes::sweep`]
-    /// `[1/kg]`.
+    /// Continues after a solve that led to the positions `end` `[m]`. Contacts whose impulses balance links
+    /// turn with these, which changes `end`, and impacts that are left get contacts. Returns the number
+    /// of both. `tangential` inverse masses are those of [`Pushes::sweep`] `[1/kg]`.
     ///
     /// # Errors
     /// As [`Contacts::resolve`], but for what touches.
@@ -282,13 +285,17 @@ impl Contacts {
         Ok(turned + self.move_to(pushes, step.begin))
     }
 
-    /// Turns each contact with a normal impulse to the end of the step, once, if its normal turns by more than
-    /// [`LEAST_TURN`]. Its impulse turns with it. Returns the number of these contacts.
+    /// Turns each contact once by the part of its normal impulse that balances links, if its normal turns by more than
+    /// [`LEAST_TURN`]. Its impulse turns with it. Contacts of pressed vertices stay. Returns the number of those turned.
     fn turn_pushes(&self, step: &Step<'_>, end: &mut [V3], tangential: &[f64], pushes: &mut Pushes) -> usize {
+        let Pushes { contacts, pressed, .. } = pushes;
+        let is_pressed = |v: &u32| pressed.binary_search_by_key(v, |pressure| pressure.pressing.vertex).is_ok();
         let mut count = 0;
-        for contact in pushes.contacts.iter_mut().filter(|contact| contact.push > 0.0 && !contact.is_turned) {
-            let mut turned = contact.clone();
-            self.look_ahead(&mut turned);
+        for contact in contacts.iter_mut().filter(|contact| contact.push > contact.alone && contact.at == 0.0) {
+            if contact.pair.vertices.iter().any(is_pressed) {
+                continue;
+            }
+            let Some(mut turned) = self.turned_contact(contact, 1.0 - contact.alone / contact.push) else { continue };
             if (turned.n - contact.n).norm() <= LEAST_TURN {
                 continue;
             }

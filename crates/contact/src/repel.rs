@@ -57,15 +57,17 @@ impl Contacts {
         let work = &self.work;
         let x = pair.vertices.map(|v| work.x[v as usize]);
         let n = self.direction(&pair, near, obstacle)?;
-        let least = asked(meeting, self.apart(&pair, near, &x, &n, meeting), work.parting);
+        let apart = self.apart(&pair, near, &x, &n, meeting);
         let mut contact = Contact {
             pair,
             obstacle,
             weights: near.weights,
             n,
-            is_turned: false,
+            at: 0.0,
+            gap: apart - meeting.thickness,
+            alone: 0.0,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
-            least,
+            least: asked(meeting, apart, work.parting),
             friction: meeting.friction,
             push: 0.0,
             most: f64::INFINITY,
@@ -79,18 +81,28 @@ impl Contacts {
             contact.least = contact.least.max(meeting.restitution * closing);
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
+        let mobility = contact.mobility(&work.w);
+        if mobility > 0.0 {
+            contact.alone = (contact.least + closing).max(0.0) / mobility;
+        }
         Some(contact)
     }
 
-    /// Linearises a contact at the end of the displacements of its vertices ([`Contacts::turn`]). The
-    /// displacement that it requires changes by as much as the gap.
-    pub(crate) fn look_ahead(&self, contact: &mut Contact) {
-        let (pair, gap) = (contact.pair, self.gap(contact));
-        let u = pair.vertices.map(|v| self.work.u[v as usize]);
-        let turned = self.turned(&pair, contact.obstacle, gap, (&contact.weights, &contact.n), u);
-        let Some(Turned { weights, normal, gap: there, drift, way }) = turned else { return };
-        contact.least += gap - there + normal.dot(&(way + drift));
-        (contact.weights, contact.n, contact.drift, contact.is_turned) = (weights, normal, drift, true);
+    /// Linearises a contact after a `part` of the displacements of its vertices ([`Contacts::turn`]), with its
+    /// friction across the normal there. None where the contact stays as it is, or the bound of its impulse
+    /// would be another.
+    pub(crate) fn turned_contact(&self, contact: &Contact, part: f64) -> Option<Contact> {
+        let u = contact.pair.vertices.map(|v| part * self.work.u[v as usize]);
+        let start = (&contact.weights, &contact.n);
+        let Turned { weights, normal, gap, drift, way } =
+            self.turned(&contact.pair, contact.obstacle, contact.gap, start, u)?;
+        let is_bounded = most_push(&contact.pair.vertices, &weights, &self.work.w, 1.0).is_finite();
+        if is_bounded || contact.most.is_finite() {
+            return None;
+        }
+        let least = contact.least + contact.gap - gap + normal.dot(&(way + part * drift));
+        let drag = contact.drag - normal.dot(&contact.drag) * normal;
+        Some(Contact { weights, n: normal, at: part, drift, least, drag, ..contact.clone() })
     }
 
     /// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the

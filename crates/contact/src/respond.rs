@@ -25,9 +25,12 @@ pub(crate) struct Contact {
     pub weights: [f64; 4],
     /// From the second feature to the first.
     pub n: V3,
-    /// Whether weights and normal are those of the end of the step, not of its start
-    /// ([`crate::Contacts::turn`]).
-    pub is_turned: bool,
+    /// Fraction of the step at which weights and normal are taken ([`crate::Contacts::turn`]) [-].
+    pub at: f64,
+    /// Distance beyond the thickness at the start `[m]`.
+    pub gap: f64,
+    /// Normal impulse that the predicted displacement would need by itself `[kg m]`.
+    pub alone: f64,
     /// Way of the obstacle's surface where it is touched, with the sign that it has in the relative way `[m]`.
     pub drift: V3,
     /// What the relative way along n has to be at least `[m]`.
@@ -63,7 +66,7 @@ impl Contact {
     }
 
     /// Σ c² w: how much the relative way changes by an impulse `[1/kg]`.
-    fn mobility(&self, w: &[f64]) -> f64 {
+    pub fn mobility(&self, w: &[f64]) -> f64 {
         let of = |(&c, &v): (&f64, &u32)| w.get(v as usize).map_or(0.0, |w| c * c * w);
         self.weights.iter().zip(&self.pair.vertices).map(of).sum()
     }

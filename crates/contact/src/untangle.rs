@@ -97,8 +97,9 @@ impl Contacts {
         met.retain(|vertices| !self.tells_sides(vertices) && !self.is_let_through(vertices));
         let in_round = self.crossing_round();
         let is_clear = met.is_empty() && in_round.is_empty();
-        // Elements that are led out may cross again within the step.
-        state.apart = is_clear && state.regions.is_empty() && state.inside.is_empty();
+        // Elements that are led out may cross again within the step; a plane has no edges and faces to cross.
+        let is_plane = |[_, obstacle]: &[u32; 2]| self.obstacles[*obstacle as usize].0.shape == Shape::HalfSpace;
+        state.apart = is_clear && state.regions.is_empty() && state.inside.iter().all(is_plane);
         let cloth = self.features.vertices() as u32;
         report.tangled.extend(met.iter().flatten().filter(|&&v| v < cloth));
         report.tangled.extend(in_round);

@@ -63,10 +63,9 @@ impl IbdsCloth {
             &mut self.work;
         let Some(contacts) = contacts else { return };
         // Velocities are corrected at positions of the end.
-        for (pushes, scale, is_at_end) in [(pushes, 1.0 / h, false), (rates, 1.0, true)] {
+        for (pushes, scale, least) in [(pushes, 1.0 / h, 0.0), (rates, 1.0, 1.0)] {
             for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
-                let is_at_end = is_at_end || touch.is_at_end;
-                let touch = Touch { impulse: scale * touch.impulse, is_at_end, ..touch };
+                let touch = Touch { impulse: scale * touch.impulse, at: touch.at.max(least), ..touch };
                 for (k, c) in touch.pair.parts(touch.weights, given.len()) {
                     if inverse_masses[k] == 0.0 {
                         given[k] += c * touch.impulse;

@@ -421,7 +421,7 @@ impl ImplicitCloth {
         let Work { memory, next, contacts, obstacles, links, reactions, .. } = &mut self.work;
         for link in links.iter().filter(|link| link.force != V3::zeros()) {
             let Near { pair, obstacle, weights, .. } = link.near;
-            let touch = Touch { pair, obstacle, weights, impulse: dt * link.force, is_at_end: link.is_turned() };
+            let touch = Touch { pair, obstacle, weights, impulse: dt * link.force, at: f64::from(link.is_turned()) };
             obstacles.book(&touch, [&next.positions, &memory.x], motions, contacts, reactions);
         }
     }
