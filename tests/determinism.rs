@@ -195,27 +195,31 @@ fn untouched(scheme: Scheme, threads: bool) {
 }
 
 /// A simulator without couplings takes each window once, also where contacts are iterated and where a second one joins
-/// the iteration of the first: two light balls at different speeds on one sheet.
+/// the iteration of the first: two light balls at different speeds on one sheet. At which speeds they come to it
+/// in one window depends on how its waves run, so there are three.
 #[test]
 fn what_is_not_coupled_steps_once_where_contacts_are_iterated() {
-    let mut rigid = RigidBodies::new("rigid");
-    for (name, mass, x, speed) in [("slow", 1e-3, -0.12, 2.0), ("fast", 2e-3, 0.1, 10.0)] {
-        let ball = Body::dynamic(Shape::ball(0.02)).mass(mass).at([x, 0.021, 0.0]).velocity([0.0, -speed, 0.0]);
-        rigid.add(name, ball).unwrap();
-    }
-    let mesh = Mesh::grid([12; 2], [0.4; 2]).unwrap().at([-0.2, 0.0, 0.0]).unwrap();
-    let mesh = mesh.turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap().at([0.0, 0.0, -0.2]).unwrap();
-    let net = Net::sheet(&mesh, 0.024).unwrap();
-    let mass = || free_mass("mass", 1.0).started_at([0.0; 3], [1.0, 0.0, 0.0]).unwrap();
-    let mut scene = Scene::new(Rate::hz(120));
-    scene.contact("sheet", "rigid");
-    scene.add(rigid).add(IbdsCloth::new("sheet", net).unwrap()).add(mass());
-    let mut run = scene.build().unwrap();
-    let (mut mass, mut most) = (mass(), 0);
-    for _ in 0..40 {
-        most = most.max(run.advance().unwrap().passes);
-        mass.step(1.0 / 120.0, Inputs::NONE).unwrap();
-        assert_eq!(run.state_bytes("mass").unwrap(), mass.snapshot(None).to_bytes());
+    let mut most = 0;
+    for fast in [5.0, 7.0, 9.0] {
+        let mut rigid = RigidBodies::new("rigid");
+        for (name, mass, x, speed) in [("slow", 1e-3, -0.12, 1.0), ("fast", 2e-3, 0.1, fast)] {
+            let ball = Body::dynamic(Shape::ball(0.02)).mass(mass).at([x, 0.021, 0.0]).velocity([0.0, -speed, 0.0]);
+            rigid.add(name, ball).unwrap();
+        }
+        let mesh = Mesh::grid([12; 2], [0.4; 2]).unwrap().at([-0.2, 0.0, 0.0]).unwrap();
+        let mesh = mesh.turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap().at([0.0, 0.0, -0.2]).unwrap();
+        let net = Net::sheet(&mesh, 0.024).unwrap();
+        let mass = || free_mass("mass", 1.0).started_at([0.0; 3], [1.0, 0.0, 0.0]).unwrap();
+        let mut scene = Scene::new(Rate::hz(120));
+        scene.contact("sheet", "rigid");
+        scene.add(rigid).add(IbdsCloth::new("sheet", net).unwrap()).add(mass());
+        let mut run = scene.build().unwrap();
+        let mut mass = mass();
+        for _ in 0..40 {
+            most = most.max(run.advance().unwrap().passes);
+            mass.step(1.0 / 120.0, Inputs::NONE).unwrap();
+            assert_eq!(run.state_bytes("mass").unwrap(), mass.snapshot(None).to_bytes());
+        }
     }
     // One set of iterated contacts has at most eight passes.
     assert!(most > 8, "at most {most} passes: no contact joined another");
