@@ -170,7 +170,7 @@ fn sliding(friction: f64, [mass, other]: [f64; 2], segments: u32, x: f64) -> f64
 /// With friction a rope holds on the drum with 0.98 of the mass that just makes it slide by the capstan
 /// equation, and slides with 1.02 of it. It starts without tension and slides at first, so speeds are
 /// measured after 0.5 s, and accelerations to 0.03 m/s², 0.6 % of the ratio of tensions. Held, it does not
-/// accelerate, and creeps by less than what gravity gives in a step. Links within 0.1 % of their
+/// accelerate, and creeps by less than 0.6 of what gravity gives in a step. Links within 0.1 % of their
 /// length: the default of 1 % lets tension waver by more than 2 %. Fewer segments than one per 9 degrees
 /// take longer to come to rest.
 #[test]
@@ -185,11 +185,12 @@ fn a_rope_holds_and_slips_on_a_drum_as_the_capstan_equation_says() {
                 let [before, after, mean] = [(soon - start) / 0.1, (end - late) / 0.1, (end - start) / 0.4];
                 let (a, exact) = ((after - before) / 0.3, sliding(friction, masses, segments, 0.5 * (soon + late)));
                 let what = format!("{name}, friction {friction}, {segments} segments, {hz} Hz: {ratio} of the ratio");
-                assert!(
-                    (exact > 0.09) == (ratio > 1.0) && (a - exact).abs() < 0.03,
-                    "{what}: {a} m/s² for {exact} m/s²"
-                );
-                assert!(ratio > 1.0 || mean < G / hz, "{what}: {mean} m/s");
+                assert!((a - exact).abs() < 0.03, "{what}: {a} m/s² for {exact} m/s²");
+                if ratio < 1.0 {
+                    assert!(exact < 1e-9 && mean < 0.6 * G / hz, "{what}: {mean} m/s");
+                } else {
+                    assert!(exact > 0.09, "{what}: {exact} m/s²");
+                }
             }
         }
     }

@@ -114,21 +114,14 @@ impl Contacts {
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
             let meeting = self.work.meetings[number as usize];
             let n = begin * way;
+            let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] };
             self.work.contacts.push(Contact {
-                pair: Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] },
-                obstacle: Some(number),
                 weights: [1.0, 0.0, 0.0, 0.0],
                 n,
-                at: 0.0,
-                gap: 0.0,
-                alone: 0.0,
                 drift: place - then,
                 least: self.work.parting * meeting.thickness,
                 friction: meeting.friction,
-                push: 0.0,
-                most: f64::INFINITY,
-                drag: V3::zeros(),
-                cancelled: V3::zeros(),
+                ..Contact::unloaded(pair, Some(number))
             });
             true
         });

@@ -3,8 +3,12 @@
 use nalgebra::Vector3;
 
 use crate::{
-    ContactError, Contacts, Nearest, Report, Shape, State, Step, broad::Pair, contacts::AHEAD, regions::LED,
-    repel::asked, respond::makes_way,
+    ContactError, Contacts, Nearest, Report, Shape, State, Step,
+    broad::Pair,
+    contacts::AHEAD,
+    regions::LED,
+    repel::asked,
+    respond::{Contact, makes_way},
 };
 
 type V3 = Vector3<f64>;
@@ -35,19 +39,6 @@ pub struct Near {
     pub way_made: f64,
 }
 
-/// Contact with a smooth obstacle, linearised at positions after a displacement along its surface
-/// ([`Contacts::turned`]).
-pub(crate) struct Turned {
-    pub weights: [f64; 4],
-    pub normal: V3,
-    /// Gap at those positions ([`Near::gap`]) `[m]`.
-    pub gap: f64,
-    /// Displacement of the obstacle over the whole step ([`Near::drift`]) `[m]`.
-    pub drift: V3,
-    /// Tangential displacement of the cloth, with these weights `[m]`.
-    pub way: V3,
-}
-
 impl Contacts {
     /// All that is nearer than the thickness and a quarter of it at the begin of `step`, one a place, in an order that depends on
     /// nothing but them. What passes freely is left out: what is inside, behind a one-sided mesh, or crosses.
@@ -64,22 +55,25 @@ impl Contacts {
         let state = self.look_around(state, step, end)?;
         self.collect_near(&state, step.dt);
         out.clear();
-        out.extend(self.work.contacts.iter().map(|contact| {
-            let thickness = self.meeting(contact.obstacle).thickness;
-            Near {
-                pair: contact.pair,
-                obstacle: contact.obstacle,
-                weights: contact.weights,
-                normal: contact.n,
-                gap: contact.gap.max(-thickness),
-                thickness,
-                drift: contact.drift,
-                friction: contact.friction,
-                way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
-            }
-        }));
+        out.extend(self.work.contacts.iter().map(|contact| self.near_of(contact)));
         self.add_near_led(&state, out);
         Ok(())
+    }
+
+    /// Features of a contact as they are near each other.
+    pub(crate) fn near_of(&self, contact: &Contact) -> Near {
+        let thickness = self.meeting(contact.obstacle).thickness;
+        Near {
+            pair: contact.pair,
+            obstacle: contact.obstacle,
+            weights: contact.weights,
+            normal: contact.n,
+            gap: contact.gap.max(-thickness),
+            thickness,
+            drift: contact.drift,
+            friction: contact.friction,
+            way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
+        }
     }
 
     /// Takes over where a step begins and would end, and what is there to meet. The state then.
@@ -200,63 +194,43 @@ impl Contacts {
     /// Only the part of the displacement along the surface counts. The contact stays as it is where edges turn a normal all at once (of
     /// meshes, boxes and caps), where its normal would turn by more than 60 degrees, and where rounding or depth hides it.
     pub fn turn(&self, near: &mut Near, way: impl Fn(usize) -> V3, part: f64) {
-        if near.weights == LED {
+        if !self.is_on_side(near) {
             return;
         }
-        let cloth = self.features.vertices();
-        let u = near
-            .pair
-            .vertices
-            .map(|v| if (v as usize) < cloth { way(v as usize) } else { part * self.work.u[v as usize] });
-        let Some(turned) = self.turned(&near.pair, near.obstacle, near.gap, (&near.weights, &near.normal), u) else {
+        let (cloth, meeting) = (self.features.vertices(), self.meeting(near.obstacle));
+        let (pair, n) = (near.pair, near.normal);
+        if near.weights == LED || near.gap <= -near.thickness || self.is_hidden(&pair, near.gap + near.thickness) {
             return;
-        };
-        near.gap = turned.gap - turned.normal.dot(&(turned.way + part * turned.drift));
-        (near.weights, near.normal, near.drift) = (turned.weights, turned.normal, turned.drift);
-    }
-
-    /// Linearises a contact with a ball, a capsule or the side of a cylinder after displacements `u` of its
-    /// vertices, without their relative normal part `[m]`. `gap`, weights and normal `n` are those of the
-    /// start. None where the contact stays as it is ([`Self::turn`]).
-    pub(crate) fn turned(
-        &self,
-        pair: &Pair,
-        obstacle: Option<u32>,
-        gap: f64,
-        (weights, n): (&[f64; 4], &V3),
-        mut u: [V3; 4],
-    ) -> Option<Turned> {
-        let (cloth, meeting) = (self.features.vertices(), self.meeting(obstacle));
-        let apart = gap + meeting.thickness;
-        if !self.is_on_side(pair, obstacle, n) || apart <= 0.0 || self.is_hidden(pair, apart) {
-            return None;
         }
-        let along: f64 = (0..4).map(|k| weights[k] * u[k].dot(n)).sum();
+        let mut u =
+            pair.vertices.map(|v| if (v as usize) < cloth { way(v as usize) } else { part * self.work.u[v as usize] });
+        let along: f64 = (0..4).map(|k| near.weights[k] * u[k].dot(&n)).sum();
         for (k, u) in u.iter_mut().enumerate().filter(|(k, _)| (pair.vertices[*k] as usize) < cloth) {
             let sign = if k < pair.kind.split() { 1.0 } else { -1.0 };
             *u -= sign * along * n;
         }
         let x: [V3; 4] = std::array::from_fn(|k| self.work.x[pair.vertices[k] as usize] + u[k]);
-        let there = self.nearest_at(pair, &x);
-        let normal = there.offset.try_normalize(0.0)?;
-        if normal.dot(n) < 0.5 {
-            return None;
+        let there = self.nearest_at(&pair, &x);
+        let Some(normal) = there.offset.try_normalize(0.0) else { return };
+        if normal.dot(&n) < 0.5 {
+            return;
         }
-        let drift = self.drift(pair, obstacle, &meeting, &there, &normal);
-        let gap = -asked(&meeting, self.apart(pair, &there, &x, &normal, &meeting), 1.0);
-        let way = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
-        Some(Turned { weights: there.weights, normal, gap, drift, way })
+        let drift = self.drift(&pair, near.obstacle, &meeting, &there, &normal);
+        let gap = -asked(&meeting, self.apart(&pair, &there, &x, &normal, &meeting), 1.0);
+        let way: V3 = (0..4).filter(|&k| (pair.vertices[k] as usize) < cloth).map(|k| there.weights[k] * u[k]).sum();
+        near.gap = gap - normal.dot(&(way + part * drift));
+        (near.weights, near.normal, near.drift) = (there.weights, normal, drift);
     }
 
     /// Whether a contact is with a ball, a capsule or the side of a cylinder, whose normals turn smoothly.
-    fn is_on_side(&self, pair: &Pair, obstacle: Option<u32>, n: &V3) -> bool {
-        let Some(number) = obstacle else { return false };
-        if self.round(pair, obstacle).is_none() {
-            return self.obstacles[number as usize].1.radius > 0.0;
+    fn is_on_side(&self, near: &Near) -> bool {
+        let Some(obstacle) = near.obstacle else { return false };
+        if self.round(&near.pair, near.obstacle).is_none() {
+            return self.obstacles[obstacle as usize].1.radius > 0.0;
         }
-        let [from, to] = self.ends(&self.work.x, number);
-        matches!(self.obstacles[number as usize].0.shape, Shape::Cylinder { .. })
-            && (to - from).dot(n).abs() < ASKEW * (to - from).norm()
+        let [from, to] = self.ends(&self.work.x, obstacle);
+        matches!(self.obstacles[obstacle as usize].0.shape, Shape::Cylinder { .. })
+            && (to - from).dot(&near.normal).abs() < ASKEW * (to - from).norm()
     }
 
     /// Of a vertex numbered on from the surface's: its obstacle, and its number there.

@@ -295,7 +295,7 @@ impl Contacts {
             if contact.pair.vertices.iter().any(is_pressed) {
                 continue;
             }
-            let Some(mut turned) = self.turned_contact(contact, 1.0 - contact.alone / contact.push) else { continue };
+            let Some(mut turned) = self.turned(contact, 1.0 - contact.alone / contact.push) else { continue };
             if (turned.n - contact.n).norm() <= LEAST_TURN {
                 continue;
             }

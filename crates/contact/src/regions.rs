@@ -334,20 +334,12 @@ impl Contacts {
             contacts.extend(self.planes_of(region).into_iter().flatten().map(|(led, depth, drift)| {
                 let lacking = depth + meeting.thickness;
                 Contact {
-                    pair: led.pair,
-                    obstacle: Some(region.obstacle),
                     weights: LED,
                     n: led.n,
-                    at: 0.0,
-                    gap: 0.0,
-                    alone: 0.0,
                     drift,
                     least: if lacking < 0.0 { lacking } else { self.work.parting * lacking },
                     friction: meeting.friction,
-                    push: 0.0,
-                    most: f64::INFINITY,
-                    drag: V3::zeros(),
-                    cancelled: V3::zeros(),
+                    ..Contact::unloaded(led.pair, Some(region.obstacle))
                 }
             }));
         }

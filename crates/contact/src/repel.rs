@@ -7,9 +7,9 @@ use crate::{
     broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Nearest,
-    near::Turned,
+    near::Near,
     place::carried,
-    respond::{Contact, most_push, sweep},
+    respond::{Contact, makes_way, most_push, sweep},
 };
 
 type V3 = Vector3<f64>;
@@ -59,20 +59,13 @@ impl Contacts {
         let n = self.direction(&pair, near, obstacle)?;
         let apart = self.apart(&pair, near, &x, &n, meeting);
         let mut contact = Contact {
-            pair,
-            obstacle,
             weights: near.weights,
             n,
-            at: 0.0,
             gap: apart - meeting.thickness,
-            alone: 0.0,
             drift: self.drift(&pair, obstacle, meeting, near, &n),
             least: asked(meeting, apart, work.parting),
             friction: meeting.friction,
-            push: 0.0,
-            most: f64::INFINITY,
-            drag: V3::zeros(),
-            cancelled: V3::zeros(),
+            ..Contact::unloaded(pair, obstacle)
         };
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
@@ -91,18 +84,16 @@ impl Contacts {
     /// Linearises a contact after a `part` of the displacements of its vertices ([`Contacts::turn`]), with its
     /// friction across the normal there. None where the contact stays as it is, or the bound of its impulse
     /// would be another.
-    pub(crate) fn turned_contact(&self, contact: &Contact, part: f64) -> Option<Contact> {
-        let u = contact.pair.vertices.map(|v| part * self.work.u[v as usize]);
-        let start = (&contact.weights, &contact.n);
-        let Turned { weights, normal, gap, drift, way } =
-            self.turned(&contact.pair, contact.obstacle, contact.gap, start, u)?;
-        let is_bounded = most_push(&contact.pair.vertices, &weights, &self.work.w, 1.0).is_finite();
-        if is_bounded || contact.most.is_finite() {
+    pub(crate) fn turned(&self, contact: &Contact, part: f64) -> Option<Contact> {
+        let mut near = self.near_of(contact);
+        self.turn(&mut near, |v| part * self.work.u[v], part);
+        let Near { weights, normal: n, drift, .. } = near;
+        let is_bounded = makes_way(&contact.pair.vertices, &weights, &self.work.w) < 1.0;
+        if n == contact.n || is_bounded || contact.most.is_finite() {
             return None;
         }
-        let least = contact.least + contact.gap - gap + normal.dot(&(way + part * drift));
-        let drag = contact.drag - normal.dot(&contact.drag) * normal;
-        Some(Contact { weights, n: normal, at: part, drift, least, drag, ..contact.clone() })
+        let (least, drag) = (contact.least + contact.gap - near.gap, contact.drag - n.dot(&contact.drag) * n);
+        Some(Contact { weights, n, at: part, drift, least, drag, ..contact.clone() })
     }
 
     /// Keeps one contact of those between the same places: a corner that is nearest to a corner is so in every pair of the

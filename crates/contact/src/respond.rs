@@ -46,6 +46,26 @@ pub(crate) struct Contact {
 }
 
 impl Contact {
+    /// Contact at the start of the step, without an impulse or a bound of it.
+    pub fn unloaded(pair: Pair, obstacle: Option<u32>) -> Self {
+        Self {
+            pair,
+            obstacle,
+            weights: [0.0; 4],
+            n: V3::zeros(),
+            at: 0.0,
+            gap: 0.0,
+            alone: 0.0,
+            drift: V3::zeros(),
+            least: 0.0,
+            friction: 0.0,
+            push: 0.0,
+            most: f64::INFINITY,
+            drag: V3::zeros(),
+            cancelled: V3::zeros(),
+        }
+    }
+
     /// How the first feature moves relative to the second `[m]`.
     pub fn relative(&self, u: &[V3]) -> V3 {
         let mut way = self.drift;
