@@ -111,6 +111,41 @@ fn nothing_is_thrown_by_a_pin() {
     }
 }
 
+/// A fast body whose path is over a pinned corner is stopped there, also where it has come to be
+/// around the pin: the cloth beside the pin makes way for a part of its first window. A few windows
+/// later its velocity at the pin is less than a fifth of what it was: how fast it slides on it.
+#[test]
+fn a_fast_body_does_not_pass_a_pin() {
+    for method in METHODS {
+        for scheme in schemes() {
+            for (rate, speed, mass, beside) in [
+                (240.0, 14.2, 15.0, 0.014),
+                (240.0, 30.0, 50.0, 0.007),
+                (120.0, 9.0, 1.0, 0.01),
+                (60.0, 5.0, 6.0, 0.012),
+            ] {
+                for shape in [Shape::ball(0.05), Shape::cuboid([0.1; 3])] {
+                    let mesh = sheet(8);
+                    let corner = V3::from(mesh.positions()[0]);
+                    let cloth = cloth(method, mesh, false, &[0]);
+                    let about = format!("{method:?}, {scheme:?}, {rate} Hz, {speed} m/s, {shape:?}");
+                    let way = V3::new(0.6, 0.0, 0.8);
+                    let at = corner + beside * way + 0.12 * V3::y();
+                    let body = Body::dynamic(shape).mass(mass).at(at.into()).velocity([0.0, -speed, 0.0]);
+                    let (mut run, body) = scene(rate, &scheme, false, body, cloth);
+                    let windows = (0.07 / speed * rate).ceil() as u32 + 4;
+                    run.each_window(f64::from(windows) / rate, |_| -> partita::Result<()> { Ok(()) }).unwrap();
+                    let state = run.state(body).unwrap();
+                    let arm = corner - V3::from(state.position);
+                    let left = (V3::from(state.velocity) + V3::from(state.spin).cross(&arm)).norm();
+                    assert!(left < 0.2 * speed, "{about}: {left} m/s are left");
+                    assert!(state.position[1] > 0.0, "{about}: it is at {:?}", state.position);
+                }
+            }
+        }
+    }
+}
+
 /// A sheet whose vertices are all pinned is a wall: it stops what comes, from either side and
 /// however heavy, within the window in which that would touch, and gives nothing back. The impulse
 /// is m v.

@@ -97,7 +97,7 @@ struct Missed<'a> {
 
 /// Relative motion at a contact by itself.
 #[derive(Default)]
-struct Motion {
+pub(crate) struct Motion {
     velocity: V3,
     /// By forces, and by the precession of bodies.
     acceleration: V3,
@@ -119,6 +119,28 @@ impl Motion {
 }
 
 impl Anchored {
+    /// Contact that no body moves yet, without an impulse.
+    pub fn unloaded(pair: Pair, obstacle: u32, n: V3, sign: f64) -> Self {
+        Self {
+            pair,
+            weights: [0.0; 4],
+            obstacle,
+            n,
+            arm: V3::zeros(),
+            sign,
+            free: V3::zeros(),
+            gained: V3::zeros(),
+            target: 0.0,
+            friction: 0.0,
+            parts: vec![],
+            group: 0,
+            backed: [None; 4],
+            share: 0.0,
+            push: 0.0,
+            drag: V3::zeros(),
+        }
+    }
+
     /// On the first feature `[N s]`.
     pub fn impulse(&self) -> V3 {
         self.push * self.n + self.drag
@@ -228,6 +250,9 @@ impl Contacts {
         // A corner that is nearest to a corner is so in every pair of the features around either.
         found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
+        if changes.is_none() {
+            found.extend(self.entered(state, ahead, bodies, &near));
+        }
         Ok(found)
     }
 
@@ -299,28 +324,12 @@ impl Contacts {
         {
             return None;
         }
-        let mut contact = Anchored {
-            pair: *pair,
-            weights: near.weights,
-            obstacle,
-            n,
-            arm: V3::zeros(),
-            sign,
-            free: V3::zeros(),
-            gained: V3::zeros(),
-            target: 0.0,
-            // Friction of cloth that can slide is found in its own step (`pressed.rs`).
-            friction: if backed.iter().any(Option::is_some) { 0.0 } else { meeting.friction },
-            parts: vec![],
-            group: 0,
-            backed,
-            share: 0.0,
-            push: 0.0,
-            drag: V3::zeros(),
-        };
-        let motion = self.motion_at(&mut contact, &seen, &straight, ahead, bodies, missed)?;
-        contact.gained = motion.gained(ahead.dt);
-        contact.free = motion.velocity + contact.gained;
+        // Friction of cloth that can slide is found in its own step (`pressed.rs`).
+        let friction = if bears { 0.0 } else { meeting.friction };
+        let unloaded = Anchored::unloaded(*pair, obstacle, n, sign);
+        let mut contact = Anchored { weights: near.weights, friction, backed, ..unloaded };
+        contact.arm = self.arm(&contact, &seen, &straight, ahead, missed);
+        let motion = self.motion_at(&mut contact, ahead, bodies)?;
 
         let below: f64 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.room)).sum();
         let mut apart = self.apart(pair, near, &seen.x, &straight, &meeting);
@@ -387,17 +396,26 @@ impl Contacts {
         Seen { near, x, part }
     }
 
-    /// Relative motion of a contact's features. Sets its arm, and the bodies that move it; none if
-    /// nothing does.
-    fn motion_at(
+    /// Place of a contact from the origin of an obstacle's frame `[m]`; 0 where points carry it.
+    fn arm(
         &self,
-        contact: &mut Anchored,
+        contact: &Anchored,
         seen: &Seen,
         straight: &V3,
         ahead: &Ahead<'_>,
-        bodies: &Bodies,
         missed: Option<&Missed<'_>>,
-    ) -> Option<Motion> {
+    ) -> V3 {
+        let obstacle = contact.obstacle as usize;
+        let carriers = missed.map_or(ahead.carriers, |missed| missed.carriers);
+        let Carriers::Frame(frame) = &carriers[obstacle] else { return V3::zeros() };
+        let pose = if seen.is_end() { frame.next_pose(ahead.dt) } else { frame.pose };
+        let core = self.core_point(&contact.pair, &seen.near, &seen.x, Some(contact.obstacle));
+        core - contact.sign * self.work.meetings[obstacle].radius * straight - pose.translation.vector
+    }
+
+    /// Relative motion of a contact's features. Sets its free velocity and the bodies that move it; none
+    /// if nothing does.
+    pub(crate) fn motion_at(&self, contact: &mut Anchored, ahead: &Ahead<'_>, bodies: &Bodies) -> Option<Motion> {
         let (cloth, obstacle, pair, mut motion) =
             (self.features.vertices(), contact.obstacle, contact.pair, Motion::default());
         let (mut supports, mut own) = (vec![], vec![]);
@@ -420,14 +438,6 @@ impl Contacts {
         match &ahead.carriers[obstacle as usize] {
             Carriers::Absent => return None,
             Carriers::Frame(frame) => {
-                let core = self.core_point(&pair, &seen.near, &seen.x, Some(obstacle));
-                let now = match missed.map(|missed| &missed.carriers[obstacle as usize]) {
-                    Some(Carriers::Frame(now)) => now,
-                    _ => frame,
-                };
-                let pose = if seen.is_end() { now.next_pose(ahead.dt) } else { frame.pose };
-                let radius = self.meeting(Some(obstacle)).radius;
-                contact.arm = core - contact.sign * radius * straight - pose.translation.vector;
                 motion.add(contact.sign, frame, &contact.arm);
                 let place = frame.pose.translation.vector + contact.arm;
                 bodies.add(&mut own, bodies.of_obstacle(obstacle, 0), contact.sign, &place);
@@ -447,13 +457,15 @@ impl Contacts {
         let apart = along(&own) + along(&supports);
         supports.iter().for_each(|part| bodies.join(&mut own, part));
         contact.parts = own;
+        contact.gained = motion.gained(ahead.dt);
+        contact.free = motion.velocity + contact.gained;
         // One body that carries both features cannot part them.
         (along(&contact.parts) > ROUNDING * apart).then_some(motion)
     }
 
     /// Sets the velocity that a contact asks for, and the part of its impulse that acts as a force, where features have `room`
     /// `[m]` at the start of the step.
-    fn ask(
+    pub(crate) fn ask(
         &self,
         contact: &mut Anchored,
         motion: &Motion,

@@ -52,7 +52,7 @@ impl Core {
 
     /// The way out of a point that is inside, in the frame's axes: the nearest place of the surface, and the direction there. So near to
     /// the surface that rounding hides the direction, it is the normal of the nearest triangle.
-    fn way_out(&self, shape: &Shape, x: &V3) -> Option<[V3; 2]> {
+    pub(crate) fn way_out(&self, shape: &Shape, x: &V3) -> Option<[V3; 2]> {
         if !self.contains(shape, x) {
             return None;
         }
@@ -162,6 +162,7 @@ impl Contacts {
     }
 }
 
-fn local(pose: &Isometry3<f64>, x: &V3) -> V3 {
+/// A point in the axes of a pose `[m]`.
+pub(crate) fn local(pose: &Isometry3<f64>, x: &V3) -> V3 {
     pose.inverse_transform_point(&Point3::from(*x)).coords
 }

@@ -91,6 +91,7 @@ mod convex;
 mod crossing;
 mod distance;
 mod embedded;
+mod entered;
 mod error;
 mod features;
 mod impacts;

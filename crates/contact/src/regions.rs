@@ -348,7 +348,7 @@ impl Contacts {
 
     /// Contact of each vertex of a region with its plane, depth below the plane, and displacement of the plane there as it counts in the
     /// relative one `[m]`; none if the obstacle is absent.
-    fn planes_of(&self, region: &Region) -> Option<impl Iterator<Item = (Led, f64, V3)>> {
+    pub(crate) fn planes_of(&self, region: &Region) -> Option<impl Iterator<Item = (Led, f64, V3)>> {
         let work = &self.work;
         let [begin, end] = work.poses[region.obstacle as usize]?;
         let support = work.first[region.obstacle as usize] + region.support;
