@@ -22,8 +22,8 @@
 //!
 //! An element has at most one event for each of its time steps, which never get shorter than a sixteenth. A step longer than 1e6 of the
 //! shortest is refused. An event checks at most 256 sides against their limits. Contact has a limit for each contact
-//! interval, in visits of pairs and contacts ([`partita_contact::Parameters::visits`]), and at most four of them for one that is divided
-//! because something is fast ([`Parameters::contact_interval`]). Past that, the step ends
+//! interval, in visits of pairs and contacts ([`partita_contact::Parameters::visits`]). In a step of fewer than four contact intervals,
+//! divided ones share four of them ([`Parameters::contact_interval`]). Past that, the step ends
 //! as it is: the outcome is `StoppedAt`, with the part of the step without contact. Where events would take too many visits, the contact at the end of the interval has all pairs.
 //!
 //! # What to know

@@ -21,7 +21,7 @@ type V3 = Vector3<f64>;
 /// Most times the shortest span that a step may be long: what is asked for by mistake is not to take hours.
 const LONGEST: f64 = 1e6;
 
-/// Most allowances of contact work in one divided contact interval [-].
+/// Allowances of contact work in a step of fewer contact intervals; longer steps have one an interval [-].
 const ALLOWANCES: u32 = 4;
 
 /// Longest that an interval takes `[s]`: the frame in which vertices are told falls far, and far off places have fewer digits.
@@ -114,7 +114,7 @@ impl AviCloth {
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
         for part in 0..count {
-            if (part % finer).is_multiple_of(finer.div_ceil(ALLOWANCES)) {
+            if part.is_multiple_of(count.div_ceil(whole.max(ALLOWANCES))) {
                 self.work.contacts.iter_mut().for_each(Contacts::start_step);
             }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
