@@ -43,7 +43,7 @@ const FALL: f64 = 0.5;
 /// windows count from the m-th on, that is 1/4m at most, below [`ALLOWED`] for m = √1000.
 const DRIVEN: f64 = 1000.0;
 
-/// Energy that such reactions add to a point in one window from which they count in any case,
+/// Energy that such reactions add to a carrier in one window from which they count in any case,
 /// likewise [-]: its weight drives it by friction with up to 2 μ². More is an impact.
 const SUDDEN: f64 = 4.0;
 
@@ -70,10 +70,10 @@ pub(crate) struct Passivity {
 impl Passivity {
     /// State after a window with such energies, in which the last reactions did the work `late`,
     /// and new ones the work `taken` `[J]`.
-    fn after(self, energies: [f64; 2], late: f64, taken: f64, is_body: bool) -> Self {
+    fn after(self, energies: [f64; 2], late: f64, taken: f64) -> Self {
         let energies = [0, 1].map(|k| self.energies[k].max(energies[k]));
         let added = late - self.taken;
-        let is_sudden = !is_body && added > SUDDEN * energies[1];
+        let is_sudden = added > SUDDEN * energies[1];
         let is_driven = self.taken >= 0.0 && energies[0] < DRIVEN * energies[1] && !is_sudden;
         let added = if is_driven { 0.0 } else { added };
         let tank = self.tank.after(late, taken);
@@ -208,8 +208,7 @@ impl Engine {
         let [late, taken] = self.works([i, s], &window);
         let then = window.work_next(reaction, ahead, &accelerations, next_dt);
         let energies = window.energies(&accelerations, dt.max(next_dt));
-        let is_body = window.slot.body.is_some();
-        let next = known.after(energies, late, taken, is_body).after(energies, then, 0.0, is_body);
+        let next = known.after(energies, late, taken).after(energies, then, 0.0);
         (next.work > (ALLOWED * next.energies[0]).max(FALL * next.energies[1])).then_some(next.work)
     }
 
@@ -284,9 +283,8 @@ impl Engine {
             let known = self.state.interfaces[i].passivity[s];
             let next = self.contact([i, s], dt).map(|window| {
                 let [late, taken] = self.works([i, s], &window);
-                let (energies, is_body) =
-                    (window.energies(&self.lasting_at([i, s], &window), dt), window.slot.body.is_some());
-                let next = known.after(energies, late, taken, is_body);
+                let energies = window.energies(&self.lasting_at([i, s], &window), dt);
+                let next = known.after(energies, late, taken);
                 // A follower that does not touch the carrier any more gives no energy to drive it.
                 let tank = if self.pass.got[i][s] == Wrench::ZERO { next.tank.ended() } else { next.tank };
                 Passivity { tank, ..next }
