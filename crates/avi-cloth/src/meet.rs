@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
-use partita_contact::{Contacts, Kind, Pair, Pressing};
+use partita_contact::{Contacts, Kind, Pair, Pressing, Prospect};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
@@ -66,6 +66,9 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
 pub(crate) struct Meetings {
     pairs: Vec<Pair>,
     handled: Vec<bool>,
+    /// Of due pairs, and obstacles that cloth comes to within the interval.
+    prospects: Vec<Prospect>,
+    struck: Vec<u32>,
     /// Numbers of those that each triangle looks after, and with that triangle's number.
     listed: Lists<u32>,
     entries: Vec<(u32, u32)>,
@@ -103,7 +106,10 @@ impl Meetings {
         let due = contacts.due_pairs();
         let found = due.len();
         self.pairs.clear();
-        self.pairs.extend(due.iter().filter(|pair| !culling || contacts.would_meet(pair)));
+        match culling {
+            true => self.cull(contacts, due),
+            false => self.pairs.extend_from_slice(due),
+        }
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {
             let [one, two] = owners.of(pair);
@@ -120,6 +126,25 @@ impl Meetings {
         self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);
         [found, found - self.pairs.len()]
+    }
+
+    /// Leaves pairs that would stay apart to the last stage, but not those with an obstacle that something comes to: what that
+    /// stops draws its neighbours there within the interval. To stop them at its end strained them: `random` had scenes in which
+    /// free cloth gained 6 % of the energy of a cylinder.
+    fn cull(&mut self, contacts: &Contacts, due: &[Pair]) {
+        let prospects = due.iter().map(|pair| contacts.prospect(pair));
+        self.prospects.clear();
+        self.prospects.extend(prospects);
+        self.struck.clear();
+        let impacts = due.iter().zip(&self.prospects).filter(|(_, prospect)| **prospect == Prospect::Impact);
+        self.struck.extend(impacts.filter_map(|(pair, _)| contacts.obstacle(pair)));
+        self.struck.sort_unstable();
+        self.struck.dedup();
+        let is_struck =
+            |pair: &Pair| contacts.obstacle(pair).is_some_and(|obstacle| self.struck.binary_search(&obstacle).is_ok());
+        let kept =
+            due.iter().zip(&self.prospects).filter(|(pair, prospect)| **prospect != Prospect::Apart || is_struck(pair));
+        self.pairs.extend(kept.map(|(pair, _)| *pair));
     }
 
     /// Takes over vertices that obstacles press between them in the interval of [`Meetings::find`].

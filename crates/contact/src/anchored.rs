@@ -514,7 +514,7 @@ impl Contacts {
     }
 
     /// Sign of the obstacle's feature in a pair.
-    fn sign_of(&self, pair: &Pair, near: &Nearest) -> f64 {
+    pub(crate) fn sign_of(&self, pair: &Pair, near: &Nearest) -> f64 {
         let cloth = self.features.vertices();
         let of_obstacle = pair.vertices.iter().zip(near.weights).filter(|(v, _)| **v as usize >= cloth);
         of_obstacle.map(|(_, c)| c).sum::<f64>().signum()

@@ -2,13 +2,13 @@
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
 //! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::due_pairs`] that is due, its third
-//! [`Contacts::resolve_deflected`] over the interval, which has the guarantee and knows all that the second leaves out: restitution,
-//! turning balls, planes that slide, and touch.
+//! [`Contacts::resolve_deflected`] over the interval, which has the guarantee and knows all that the second leaves out: restitution
+//! and touch.
 
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ContactError, Contacts, State, Step,
+    ContactError, Contacts, Shape, State, Step,
     broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Kind,
@@ -18,6 +18,17 @@ use crate::{
 };
 
 type V3 = Vector3<f64>;
+
+/// Prospect of a pair for an interval in which all goes straight on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prospect {
+    /// It stays apart.
+    Apart,
+    /// It is near at the start, or is led apart.
+    Near,
+    /// It would come near.
+    Impact,
+}
 
 impl Contacts {
     /// Finds the pairs of features that may come within each other's reach while the surface goes from the begin of `step` to
@@ -57,21 +68,24 @@ impl Contacts {
         (&self.work.x, &self.work.u)
     }
 
-    /// Of a pair of the last [`Contacts::find_pairs`]: whether it is so near at the begin, or would come so near on the way, that the last stage
-    /// would push it (\[TPS08\] section 4, continuous geometric culling).
-    pub fn would_meet(&self, pair: &Pair) -> bool {
+    /// Of a pair of the last [`Contacts::find_pairs`]: whether the last stage would push it (\[TPS08\] section 4, continuous
+    /// geometric culling).
+    pub fn prospect(&self, pair: &Pair) -> Prospect {
         let meeting = self.meeting(self.obstacle(pair));
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
         if self.led(pair, &x).is_some() {
-            return true;
+            return Prospect::Near;
         }
         let kept = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
-        if stay_apart(pair.kind, &x, &u, 1.0, kept) {
-            return false;
+        if stay_apart(pair.kind, &x, &u, 1.0, kept) || self.is_stopped_by_edges(pair) {
+            return Prospect::Apart;
         }
         let begin = self.nearest_of(pair);
-        !self.is_stopped_by_edges(pair)
-            && (begin.distance() < kept || self.impact_of(pair, begin, kept, 0.1 * kept).is_some())
+        match begin.distance() < kept {
+            true => Prospect::Near,
+            false if self.impact_of(pair, begin, kept, 0.1 * kept).is_some() => Prospect::Impact,
+            false => Prospect::Apart,
+        }
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
@@ -91,7 +105,8 @@ impl Contacts {
         if let Some((n, gap)) = self.led(pair, x) {
             let lacking = meeting.thickness - gap;
             let least = if lacking < 0.0 { lacking } else { self.parameters.rates.recovered(dt) * lacking };
-            return push_along(&n, least / dt, &meeting, &LED, v, inverse_masses);
+            let slip = || self.slip(pair, &LED, &x[0], [x, v], &n);
+            return push_along(&n, least / dt, &meeting, &LED, v, inverse_masses, slip);
         }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
             return None;
@@ -116,15 +131,44 @@ impl Contacts {
         let n = near.offset.try_normalize(0.0)?;
         let apart = self.apart(pair, &near, x, &n, &meeting);
         let least = asked(&meeting, apart, self.parameters.rates.recovered(dt));
-        let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses)?;
+        let slip = || {
+            let place = self.core_point(pair, &near, x, obstacle) - self.sign_of(pair, &near) * meeting.radius * n;
+            self.slip(pair, &near.weights, &place, [x, v], &n)
+        };
+        let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses, slip)?;
         if obstacle.is_none() {
             cancel_turn(x, inverse_masses, &mut impulses);
         }
         Some(impulses)
     }
+
+    /// Velocity across `n` of the surface of an obstacle that turns, at a `place` of it `[m]`, beyond that of the core's vertices
+    /// with such weights, as it counts in the relative velocity `[m/s]`. The pair's vertices are at `x` with velocities `v`.
+    fn slip(&self, pair: &Pair, weights: &[f64; 4], place: &V3, [x, v]: [&[V3; 4]; 2], n: &V3) -> V3 {
+        let Some(obstacle) = self.obstacle(pair) else { return V3::zeros() };
+        let Some([begin, end]) = &self.work.poses[obstacle as usize] else { return V3::zeros() };
+        let cloth = self.features.vertices();
+        let of_obstacle = || (0..4).filter(|&k| pair.vertices[k] as usize >= cloth);
+        let sign = of_obstacle().map(|k| weights[k]).sum::<f64>().signum();
+        let core = |of: &[V3; 4]| sign * of_obstacle().map(|k| weights[k] * of[k]).sum::<V3>();
+        let per_second = self.work.duration.recip();
+        let spin = per_second * (end.rotation * begin.rotation.inverse()).scaled_axis();
+        let slip = match (&self.obstacles[obstacle as usize].0.shape, of_obstacle().next()) {
+            // The plane of a half-space slides without its triangle. `x` and `v` may be in a frame that falls.
+            (Shape::HalfSpace, Some(k)) => {
+                let [start, way] = [&self.work.x, &self.work.u].map(|of| of[pair.vertices[k] as usize]);
+                let [begin, end] = [begin, end].map(|pose| pose.translation.vector);
+                let velocity = per_second * (end - begin - way) + v[k] - core(v);
+                velocity + spin.cross(&(place - (begin + x[k] - start)))
+            }
+            _ => spin.cross(&(place - core(x))),
+        };
+        sign * (slip - n.dot(&slip) * n)
+    }
 }
 
-/// Impulses that bring the relative velocity along n to `least` `[m/s]`, with friction; none if it is that `[N s]`.
+/// Impulses that bring the relative velocity along n to `least` `[m/s]`, with friction, where what turns has a `slip` `[m/s]`; none if
+/// it is that `[N s]`.
 fn push_along(
     n: &V3,
     least: f64,
@@ -132,6 +176,7 @@ fn push_along(
     c: &[f64; 4],
     v: &[V3; 4],
     inverse_masses: &[f64; 4],
+    slip: impl FnOnce() -> V3,
 ) -> Option<[V3; 4]> {
     let mobility: f64 = (0..4).map(|k| c[k] * c[k] * inverse_masses[k]).sum();
     let relative: V3 = (0..4).map(|k| c[k] * v[k]).sum();
@@ -140,7 +185,7 @@ fn push_along(
     if !(push > 0.0 && push.is_finite()) {
         return None;
     }
-    let across = relative - n.dot(&relative) * n;
+    let across = relative - n.dot(&relative) * n + if meeting.friction > 0.0 { slip() } else { V3::zeros() };
     let impulse = push * n - (across / mobility).cap_magnitude(meeting.friction * push);
     Some(c.map(|c| c * impulse))
 }

@@ -131,6 +131,8 @@ pub(crate) struct Work {
     /// By obstacle: whether it is there and may come to the cloth, and its poses at the start and end of the interval.
     pub close: Vec<bool>,
     pub poses: Vec<Option<[Isometry3<f64>; 2]>>,
+    /// Length of the step `[s]`.
+    pub duration: f64,
     pub meetings: Vec<Meeting>,
 
     /// Boxes around the vertices' ways, how much farther they reach than they have to, and trees over them.
@@ -396,6 +398,7 @@ impl Contacts {
     /// Takes over where a step begins and would end.
     pub(crate) fn start(&mut self, step: &Step<'_>, end: &[V3]) {
         let work = &mut self.work;
+        work.duration = step.dt;
         work.x.clear();
         work.x.extend_from_slice(step.begin);
         work.w.clear();
@@ -420,7 +423,7 @@ impl Contacts {
     }
 
     /// The obstacle that a pair is with.
-    pub(crate) fn obstacle(&self, pair: &Pair) -> Option<u32> {
+    pub fn obstacle(&self, pair: &Pair) -> Option<u32> {
         self.owner(&pair.vertices)
     }
 
