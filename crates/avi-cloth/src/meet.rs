@@ -66,7 +66,7 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
 pub(crate) struct Meetings {
     pairs: Vec<Pair>,
     handled: Vec<bool>,
-    /// Of due pairs, and obstacles that cloth comes to within the interval.
+    /// Of due pairs, and obstacles that something comes to.
     prospects: Vec<Prospect>,
     struck: Vec<u32>,
     /// Numbers of those that each triangle looks after, and with that triangle's number.
@@ -91,8 +91,8 @@ impl Meetings {
         self.pressed_by.clear();
     }
 
-    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled, and none where events would take more
-    /// visits than the step may: the last stage has them all. How many there were, and were left to the last stage.
+    /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. Where events would take more visits
+    /// than the interval may, more is culled, or all: the last stage has every pair. How many there were, and were left to that.
     pub fn find(
         &mut self,
         contacts: &Contacts,
@@ -104,47 +104,46 @@ impl Meetings {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
         let due = contacts.due_pairs();
-        let found = due.len();
-        self.pairs.clear();
-        match culling {
-            true => self.cull(contacts, due),
-            false => self.pairs.extend_from_slice(due),
+        let prospect = |pair| if culling { contacts.prospect(pair) } else { Prospect::Near };
+        self.prospects.clear();
+        self.prospects.extend(due.iter().map(prospect));
+        let impacts = due.iter().zip(&self.prospects).filter(|(_, prospect)| **prospect == Prospect::Impact);
+        let mut struck = std::mem::take(&mut self.struck);
+        struck.clear();
+        struck.extend(impacts.filter_map(|(pair, _)| contacts.obstacle(pair)));
+        struck.sort_unstable();
+        struck.dedup();
+        // What an obstacle stops draws its neighbours there within the interval: pairs of an obstacle that something comes to
+        // are not culled. To stop these neighbours at the end strains them: free cloth gained 6 % of the energy of a cylinder.
+        let is_struck = |pair: &Pair| contacts.obstacle(pair).is_some_and(|obstacle| struck.contains(&obstacle));
+        let near = |prospect| prospect != Prospect::Apart;
+        let mut choose = |keep: &dyn Fn(&Pair, Prospect) -> bool| {
+            self.choose(due, owners, keep);
+            // Each event of an element visits all its pairs.
+            let events = |&(owner, _): &(u32, u32)| (self.duration / state.clocks[owner as usize].usual).ceil();
+            contacts.allows_events(self.entries.iter().map(events).sum(), interval.share)
+        };
+        if !choose(&|pair, prospect| near(prospect) || is_struck(pair)) && !choose(&|_, prospect| near(prospect)) {
+            choose(&|_, _| false);
         }
+        self.struck = struck;
+        self.handled.clear();
+        self.handled.resize(self.pairs.len(), false);
+        self.listed.fill(owners.triangles.len(), &self.entries);
+        [due.len(), due.len() - self.pairs.len()]
+    }
+
+    /// Takes over pairs that are to be kept, by their prospects, and who looks after them.
+    fn choose(&mut self, due: &[Pair], owners: &Owners, keep: impl Fn(&Pair, Prospect) -> bool) {
+        self.pairs.clear();
+        let kept = due.iter().zip(&self.prospects).filter(|(pair, prospect)| keep(pair, **prospect));
+        self.pairs.extend(kept.map(|(pair, _)| *pair));
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {
             let [one, two] = owners.of(pair);
             self.entries.extend(one.map(|owner| (owner, number)));
             self.entries.extend(two.filter(|_| one != two).map(|owner| (owner, number)));
         }
-        // Each event of an element visits all its pairs.
-        let events = |&(owner, _): &(u32, u32)| (interval.duration() / state.clocks[owner as usize].usual).ceil();
-        if !contacts.allows_events(self.entries.iter().map(events).sum()) {
-            self.pairs.clear();
-            self.entries.clear();
-        }
-        self.handled.clear();
-        self.handled.resize(self.pairs.len(), false);
-        self.listed.fill(owners.triangles.len(), &self.entries);
-        [found, found - self.pairs.len()]
-    }
-
-    /// Leaves pairs that would stay apart to the last stage, but not those with an obstacle that something comes to: what that
-    /// stops draws its neighbours there within the interval. To stop them at its end strained them: `random` had scenes in which
-    /// free cloth gained 6 % of the energy of a cylinder.
-    fn cull(&mut self, contacts: &Contacts, due: &[Pair]) {
-        let prospects = due.iter().map(|pair| contacts.prospect(pair));
-        self.prospects.clear();
-        self.prospects.extend(prospects);
-        self.struck.clear();
-        let impacts = due.iter().zip(&self.prospects).filter(|(_, prospect)| **prospect == Prospect::Impact);
-        self.struck.extend(impacts.filter_map(|(pair, _)| contacts.obstacle(pair)));
-        self.struck.sort_unstable();
-        self.struck.dedup();
-        let is_struck =
-            |pair: &Pair| contacts.obstacle(pair).is_some_and(|obstacle| self.struck.binary_search(&obstacle).is_ok());
-        let kept =
-            due.iter().zip(&self.prospects).filter(|(pair, prospect)| **prospect != Prospect::Apart || is_struck(pair));
-        self.pairs.extend(kept.map(|(pair, _)| *pair));
     }
 
     /// Takes over vertices that obstacles press between them in the interval of [`Meetings::find`].

@@ -76,6 +76,8 @@ pub(crate) struct Interval {
     pub end: f64,
     /// Of the step: begin and duration `[s]`.
     pub step: [f64; 2],
+    /// Of an allowance of contact work, for its events [-].
+    pub share: f64,
 }
 
 impl Interval {
@@ -113,12 +115,14 @@ impl AviCloth {
         let whole = (dt / longest).ceil().max(1.0) as u32;
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
+        let each = count.div_ceil(whole.max(ALLOWANCES));
         for part in 0..count {
-            if part.is_multiple_of(count.div_ceil(whole.max(ALLOWANCES))) {
+            if part.is_multiple_of(each) {
                 self.work.contacts.iter_mut().for_each(Contacts::start_step);
             }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
-            let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt] };
+            let interval =
+                Interval { begin: at(part), end: at(part + 1), step: [begin, dt], share: f64::from(each).recip() };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();

@@ -85,10 +85,10 @@ impl Contacts {
         self.most_pairs() < self.parameters.most_pairs
     }
 
-    /// Whether events of an asynchronous simulator may visit pairs so often in an interval. These
-    /// are not taken from the allowance.
-    pub fn allows_events(&self, visits: f64) -> bool {
-        visits <= EVENTS * self.allowed() as f64
+    /// Whether events of an asynchronous simulator may visit pairs so often in an interval that has a
+    /// `share` of an allowance [-]. These are not taken from the allowance.
+    pub fn allows_events(&self, visits: f64, share: f64) -> bool {
+        visits <= EVENTS * share * self.allowed() as f64
     }
 
     pub(crate) fn charge(&mut self, visits: usize) {
