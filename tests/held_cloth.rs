@@ -134,7 +134,7 @@ fn a_fast_body_does_not_pass_a_pin() {
                     let body = Body::dynamic(shape).mass(mass).at(at.into()).velocity([0.0, -speed, 0.0]);
                     let (mut run, body) = scene(rate, &scheme, false, body, cloth);
                     let windows = (0.07 / speed * rate).ceil() as u32 + 4;
-                    run.each_window(f64::from(windows) / rate, |_| -> partita::Result<()> { Ok(()) }).unwrap();
+                    run.for_seconds(f64::from(windows) / rate).unwrap();
                     let state = run.state(body).unwrap();
                     let arm = corner - V3::from(state.position);
                     let left = (V3::from(state.velocity) + V3::from(state.spin).cross(&arm)).norm();

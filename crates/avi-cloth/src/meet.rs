@@ -66,7 +66,7 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
 pub(crate) struct Meetings {
     pairs: Vec<Pair>,
     handled: Vec<bool>,
-    /// Of due pairs, and obstacles that something comes to.
+    /// Prospects of due pairs, and obstacles that something comes to.
     prospects: Vec<Prospect>,
     struck: Vec<u32>,
     /// Numbers of those that each triangle looks after, and with that triangle's number.
@@ -113,8 +113,8 @@ impl Meetings {
         struck.extend(impacts.filter_map(|(pair, _)| contacts.obstacle(pair)));
         struck.sort_unstable();
         struck.dedup();
-        // What an obstacle stops draws its neighbours there within the interval: pairs of an obstacle that something comes to
-        // are not culled. To stop these neighbours at the end strains them: free cloth gained 6 % of the energy of a cylinder.
+        // Vertices that an obstacle stops draw their neighbours there within the interval: pairs of an obstacle that something
+        // comes to are not culled. To stop neighbours at the end strains them: free cloth gained 6 % of a cylinder's energy.
         let is_struck = |pair: &Pair| contacts.obstacle(pair).is_some_and(|obstacle| struck.contains(&obstacle));
         let near = |prospect| prospect != Prospect::Apart;
         let mut choose = |keep: &dyn Fn(&Pair, Prospect) -> bool| {

@@ -76,7 +76,7 @@ pub(crate) struct Interval {
     pub end: f64,
     /// Of the step: begin and duration `[s]`.
     pub step: [f64; 2],
-    /// Of an allowance of contact work, for its events [-].
+    /// Fraction of an allowance of contact work for its events [-].
     pub share: f64,
 }
 

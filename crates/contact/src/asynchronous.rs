@@ -68,7 +68,7 @@ impl Contacts {
         (&self.work.x, &self.work.u)
     }
 
-    /// Of a pair of the last [`Contacts::find_pairs`]: whether the last stage would push it (\[TPS08\] section 4, continuous
+    /// Prospect of a pair of the last [`Contacts::find_pairs`]: whether the last stage would push it (\[TPS08\] section 4, continuous
     /// geometric culling).
     pub fn prospect(&self, pair: &Pair) -> Prospect {
         let meeting = self.meeting(self.obstacle(pair));
