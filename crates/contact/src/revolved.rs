@@ -64,8 +64,8 @@ struct Measured {
     gap: f64,
     /// Outward normal of the solid.
     n: V3,
-    /// Whether the features fill slabs along the normal that are `gap` apart.
-    has_slab: bool,
+    /// Largest coordinate of the solid, or of its rim, along the normal `[m]`.
+    top: f64,
     /// Weights of the cloth's vertices at the nearest point [-].
     weights: [f64; 3],
     /// False where a rim point is not under the triangle: then `gap` is a lower bound, and edges and vertices of the triangle are
@@ -198,13 +198,9 @@ impl Posed {
         let (middle, radius) = (self.centre + end * self.axis, self.radii[rim]);
         let near = nearest(Kind::PointTriangle, &[middle, *a, *b, *c]);
         let from_middle = near.distance() - radius;
-        let mut beside = Measured {
-            gap: from_middle,
-            n: (-near.offset).try_normalize(0.0).unwrap_or(self.axis),
-            has_slab: true,
-            weights: [1.0, 0.0, 0.0],
-            touches: false,
-        };
+        let n = (-near.offset).try_normalize(0.0).unwrap_or(self.axis);
+        let top = n.dot(&middle) + radius;
+        let mut beside = Measured { gap: from_middle, n, top, weights: [1.0, 0.0, 0.0], touches: false };
         let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else { return beside };
         let n = if normal.dot(&(a - self.centre)) < 0.0 { -normal } else { normal };
         let across = n - n.dot(&self.axis) * self.axis;
@@ -217,23 +213,22 @@ impl Posed {
         // Past the plane the support point has come through the triangle only if its foot is inside the solid.
         if areas.iter().all(|&area| area > 0.0) && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
             let whole: f64 = areas.iter().sum();
-            return Measured { gap, n, has_slab: true, weights: areas.map(|area| area / whole), touches: true };
+            return Measured { gap, n, top: n.dot(&support), weights: areas.map(|area| area / whole), touches: true };
         }
         if gap > from_middle {
-            (beside.gap, beside.n) = (gap, n);
+            (beside.gap, beside.n, beside.top) = (gap, n, n.dot(&support));
         }
-        if beside.gap <= 0.0 {
-            (beside.gap, beside.n) = self.edges(x);
-            beside.has_slab = false;
-        }
-        beside
+        if beside.gap > 0.0 { beside } else { self.edges(x) }
     }
 
-    /// Least signed distance of a triangle's edges, and the outward normal there.
-    fn edges(&self, [a, b, c]: &[V3; 3]) -> (f64, V3) {
-        let edges = [(a, b), (b, c), (c, a)].map(|(a, b)| self.edge(a, b));
-        let (_, gap, n) = edges.into_iter().fold(edges[0], |one, other| if other.1 < one.1 { other } else { one });
-        (gap, n)
+    /// A triangle's edges.
+    fn edges(&self, x: &[V3; 3]) -> Measured {
+        let found = [[0, 1], [1, 2], [2, 0]].map(|[a, b]| (a, b, self.edge(&x[a], &x[b])));
+        let least = |one: usize, other: usize| if found[other].2.1 < found[one].2.1 { other } else { one };
+        let (a, b, (t, gap, n)) = found[least(least(0, 1), 2)];
+        let mut weights = [0.0; 3];
+        (weights[a], weights[b]) = (1.0 - t, t);
+        Measured { gap, n, top: n.dot(&place(x, &weights)) - gap, weights, touches: false }
     }
 
     /// Largest distance by which a part of a triangle is within the solid, 0 where none is `[m]`.
@@ -246,7 +241,7 @@ impl Posed {
             return (-self.point(&from.lerp(&to, below / (below - above))).0).max(0.0);
         }
         let rims = [0, 1].map(|rim| self.rim(rim, x)).into_iter().filter(|measured| measured.touches);
-        rims.fold(-self.edges(x).0, |depth, measured| depth.max(-measured.gap)).max(0.0)
+        rims.fold(-self.edges(x).gap, |depth, measured| depth.max(-measured.gap)).max(0.0)
     }
 
     /// Whether a point is within the solid.
@@ -258,11 +253,12 @@ impl Posed {
         match feature {
             Feature::Vertex => {
                 let (gap, n) = self.point(&x[0]);
-                Measured { gap, n, has_slab: true, weights: [1.0, 0.0, 0.0], touches: true }
+                Measured { gap, n, top: n.dot(&x[0]) - gap, weights: [1.0, 0.0, 0.0], touches: true }
             }
             Feature::Edge => {
                 let (t, gap, n) = self.edge(&x[0], &x[1]);
-                Measured { gap, n, has_slab: true, weights: [1.0 - t, t, 0.0], touches: true }
+                let weights = [1.0 - t, t, 0.0];
+                Measured { gap, n, top: n.dot(&place(x, &weights)) - gap, weights, touches: true }
             }
             Feature::Triangle { rim } => self.rim(*rim, x),
         }
@@ -369,20 +365,22 @@ impl Round<'_> {
         let (mut found, mut posed, mut now) = at(time);
         let enough = slack.min(LEFT * (found.gap - bound));
         for _ in 0..ADVANCES {
-            let mut gap = found.gap - bound;
-            if gap <= enough.max(0.0) && !found.touches {
-                let (least, n) = posed.edges(&now);
-                gap = least - bound;
-                // Its edge has the impact.
-                if gap <= enough.max(0.0) {
-                    return None;
-                }
-                (found.n, found.has_slab) = (n, false);
-            } else if gap <= enough.max(0.0) {
-                break;
+            if !found.touches && found.gap <= bound {
+                found = posed.edges(&now);
             }
-            let closing = own.iter().fold(f64::NEG_INFINITY, |most, u| most.max(-found.n.dot(u))) + turning;
-            let slab = if found.has_slab { gap / closing.max(0.0) } else { 0.0 };
+            // So near, its edge has the impact.
+            let least = if found.touches { bound } else { bound - slack };
+            let gap = found.gap - least;
+            match found.touches {
+                true if gap <= enough.max(0.0) => break,
+                false if gap <= 0.5 * slack => return None,
+                _ => {}
+            }
+            // For so long no vertex comes nearer than that to the slab that the solid fills along the normal.
+            let slab = now.iter().zip(&own).fold(f64::INFINITY, |time, (x, u)| {
+                let height = (found.n.dot(x) - found.top - least).max(0.0);
+                time.min(height / (turning - found.n.dot(u)).max(0.0))
+            });
             let advance = (gap / speed).max(slab);
             // All the way while nothing has been found, else short of touching.
             if advance >= 1.0 - time {
@@ -391,11 +389,14 @@ impl Round<'_> {
             time += (1.0 - LEFT) * advance;
             (found, posed, now) = at(time);
         }
+        if !found.touches {
+            found = posed.edges(&now);
+        }
         let p = place(&now, &found.weights);
         let then = self.solid.at(ends);
         let q = posed.carried(&then, &(p - found.gap * found.n));
         let apart = found.n.dot(&(place(&x, &found.weights) - q));
-        found.touches.then(|| Impact { time, nearest: self.feature.nearest(&then, &q, &found, apart) })
+        Some(Impact { time, nearest: self.feature.nearest(&then, &q, &found, apart) })
     }
 }
 
