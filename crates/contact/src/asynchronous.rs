@@ -8,7 +8,7 @@
 use nalgebra::{Matrix3, Vector3};
 
 use crate::{
-    ContactError, Contacts, Shape, State, Step,
+    ContactError, Contacts, State, Step,
     broad::Pair,
     contacts::{AHEAD, Meeting},
     distance::Kind,
@@ -105,7 +105,7 @@ impl Contacts {
         if let Some((n, gap)) = self.led(pair, x) {
             let lacking = meeting.thickness - gap;
             let least = if lacking < 0.0 { lacking } else { self.parameters.rates.recovered(dt) * lacking };
-            let slip = || self.slip(pair, &LED, &x[0], [x, v], &n);
+            let slip = || self.slip(pair, &LED, &x[0], x, &n);
             return push_along(&n, least / dt, &meeting, &LED, v, inverse_masses, slip);
         }
         if stay_apart(pair.kind, x, v, dt, meeting.radius + meeting.thickness) {
@@ -133,7 +133,7 @@ impl Contacts {
         let least = asked(&meeting, apart, self.parameters.rates.recovered(dt));
         let slip = || {
             let place = self.core_point(pair, &near, x, obstacle) - self.sign_of(pair, &near) * meeting.radius * n;
-            self.slip(pair, &near.weights, &place, [x, v], &n)
+            self.slip(pair, &near.weights, &place, x, &n)
         };
         let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses, slip)?;
         if obstacle.is_none() {
@@ -142,28 +142,15 @@ impl Contacts {
         Some(impulses)
     }
 
-    /// Velocity across `n` of the surface of an obstacle that turns, at a `place` of it `[m]`, beyond that of the core's vertices
-    /// with such weights, as it counts in the relative velocity `[m/s]`. The pair's vertices are at `x` with velocities `v`.
-    fn slip(&self, pair: &Pair, weights: &[f64; 4], place: &V3, [x, v]: [&[V3; 4]; 2], n: &V3) -> V3 {
+    /// Velocity across `n` of an obstacle's surface beyond that of its core, at a `place` of it with the vertices at `x`, as it counts
+    /// in the relative velocity ([`Contacts::slide`]) `[m/s]`. `x` may be in a frame that falls.
+    fn slip(&self, pair: &Pair, weights: &[f64; 4], place: &V3, x: &[V3; 4], n: &V3) -> V3 {
         let Some(obstacle) = self.obstacle(pair) else { return V3::zeros() };
-        let Some([begin, end]) = &self.work.poses[obstacle as usize] else { return V3::zeros() };
         let cloth = self.features.vertices();
-        let of_obstacle = || (0..4).filter(|&k| pair.vertices[k] as usize >= cloth);
-        let sign = of_obstacle().map(|k| weights[k]).sum::<f64>().signum();
-        let core = |of: &[V3; 4]| sign * of_obstacle().map(|k| weights[k] * of[k]).sum::<V3>();
-        let per_second = self.work.duration.recip();
-        let spin = per_second * (end.rotation * begin.rotation.inverse()).scaled_axis();
-        let slip = match (&self.obstacles[obstacle as usize].0.shape, of_obstacle().next()) {
-            // The plane of a half-space slides without its triangle. `x` and `v` may be in a frame that falls.
-            (Shape::HalfSpace, Some(k)) => {
-                let [start, way] = [&self.work.x, &self.work.u].map(|of| of[pair.vertices[k] as usize]);
-                let [begin, end] = [begin, end].map(|pose| pose.translation.vector);
-                let velocity = per_second * (end - begin - way) + v[k] - core(v);
-                velocity + spin.cross(&(place - (begin + x[k] - start)))
-            }
-            _ => spin.cross(&(place - core(x))),
-        };
-        sign * (slip - n.dot(&slip) * n)
+        let of_core = || (0..4).filter(|&k| pair.vertices[k] as usize >= cloth);
+        let begin: V3 = of_core().map(|k| weights[k].abs() * (self.work.x[pair.vertices[k] as usize] - x[k])).sum();
+        let sign = of_core().map(|k| weights[k]).sum::<f64>().signum();
+        sign / self.work.duration * self.slide(obstacle, &(place + begin), &self.core_way(pair, weights), n)
     }
 }
 

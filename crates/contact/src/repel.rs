@@ -111,39 +111,37 @@ impl Contacts {
         std::mem::swap(&mut work.contacts, &mut work.spare);
     }
 
-    /// Way of an obstacle's surface where it is touched, as it counts in the relative way.
+    /// Way of an obstacle's surface where it is touched, as it counts in the relative way `[m]`.
     pub(crate) fn drift(&self, pair: &Pair, obstacle: Option<u32>, meeting: &Meeting, near: &Nearest, n: &V3) -> V3 {
-        let Some(obstacle) = obstacle else { return V3::zeros() };
+        let Some(number) = obstacle else { return V3::zeros() };
+        let x = pair.vertices.map(|v| self.work.x[v as usize]);
+        let sign = self.sign_of(pair, near);
+        let place = self.core_point(pair, near, &x, obstacle) - sign * meeting.radius * n;
+        let way = self.core_way(pair, &near.weights);
+        let along = match self.round(pair, obstacle) {
+            Some(_) => self.surface_way(number, &place, n) - n.dot(&way),
+            None => 0.0,
+        };
+        sign * (way + along * n + self.slide(number, &place, &way, n))
+    }
+
+    /// Way of the point of an obstacle's core with a pair's weights `[m]`.
+    pub(crate) fn core_way(&self, pair: &Pair, weights: &[f64; 4]) -> V3 {
         let cloth = self.features.vertices();
-        let (mut core, mut sign) = (V3::zeros(), 0.0);
-        for (&c, &v) in near.weights.iter().zip(&pair.vertices).filter(|(_, v)| **v as usize >= cloth) {
-            core += c * self.work.u[v as usize];
-            sign += c;
-        }
-        // The plane of a half-space slides without its triangle.
-        if let (Shape::HalfSpace, Some([begin, end])) =
-            (&self.obstacles[obstacle as usize].0.shape, &self.work.poses[obstacle as usize])
-        {
-            let place: V3 = (1..4).map(|k| -near.weights[k] * self.work.x[pair.vertices[k] as usize]).sum();
-            let way = place - carried(begin, end, &place);
-            return way - n.dot(&way) * n + n.dot(&core) * n;
-        }
-        // The surface's own way along n, and all that turns across it.
-        if let (Some(_), Some([begin, end])) = (self.round(pair, Some(obstacle)), &self.work.poses[obstacle as usize]) {
-            let x = pair.vertices.map(|v| self.work.x[v as usize]);
-            let place = self.core_point(pair, near, &x, Some(obstacle)) - sign * meeting.radius * n;
-            let way = carried(begin, end, &place) - place;
-            return sign * (way - n.dot(&way) * n) + sign * self.surface_way(obstacle, &place, n) * n;
-        }
-        // The core's own way; a radius around it turns too, which shows across n only.
-        if let Some([begin, end]) = &self.work.poses[obstacle as usize]
-            && meeting.radius > 0.0
-        {
-            let arm = -sign * meeting.radius * n;
-            let turned = end.rotation * (begin.rotation.inverse() * arm) - arm;
-            core += sign * (turned - n.dot(&turned) * n);
-        }
-        core
+        let of_core = pair.vertices.iter().zip(weights).filter(|(v, _)| **v as usize >= cloth);
+        of_core.map(|(&v, c)| c.abs() * self.work.u[v as usize]).sum()
+    }
+
+    /// Way across `n` of an obstacle's surface, at a `place` of it at the start, beyond that of the core there `[m]`: a radius turns
+    /// about its core, and the plane of a half-space slides without its triangle.
+    pub(crate) fn slide(&self, obstacle: u32, place: &V3, core: &V3, n: &V3) -> V3 {
+        let (shape, of) = &self.obstacles[obstacle as usize];
+        let slides = shape.shape == Shape::HalfSpace || of.radius > 0.0;
+        let Some([begin, end]) = self.work.poses[obstacle as usize].as_ref().filter(|_| slides) else {
+            return V3::zeros();
+        };
+        let way = carried(begin, end, place) - place - core;
+        way - n.dot(&way) * n
     }
 
     /// Until nothing changes by more than a ten thousandth of the thickness.
