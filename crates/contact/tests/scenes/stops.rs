@@ -1,8 +1,10 @@
 //! Impulses that stop obstacles at kinematic cloth: those of two bodies.
 
-use nalgebra::{Isometry3, Matrix3, Vector3};
+use std::f64::consts::PI;
+
+use nalgebra::{Isometry3, Matrix3, UnitQuaternion, Vector3};
 use partita_contact::{
-    Ahead, Carrier, Carriers, Contacts, Features, Mobility, Obstacle, Parameters, Shape, State, Stops, Support,
+    Ahead, Carrier, Carriers, Contacts, Features, Mobility, Obstacle, Parameters, Path, Shape, State, Stops, Support,
 };
 
 type V3 = Vector3<f64>;
@@ -78,6 +80,38 @@ fn a_wall_takes_the_impulse_of_two_bodies() {
     for velocity in [V3::new(0.0, 2.0, 0.0), V3::new(1.0, 0.0, 0.0), V3::new(0.0, -0.4, 0.0)] {
         let found = stops(&mut contacts(BALL, 0.0, 0.0), body(at, velocity), &[0.0; 3]);
         assert!(sums(&found).iter().all(|sum| sum.norm() < 1e-9), "{velocity:?}: {found:?}");
+    }
+}
+
+/// A half-space and a closed mesh that is not convex have come around three pins. Whatever takes them farther in is stopped
+/// at once, and what takes them back is not held.
+#[test]
+fn what_is_around_pins_goes_no_farther() {
+    // A solid below y = 0 with a notch in its side, upside down: 2 mm of it are below the pins.
+    let corners = [[-1.0, -1.0], [2.0, -1.0], [0.5, -0.5], [2.0, 0.0], [-1.0, 0.0]];
+    let vertices = [-1.0, 2.0].iter().flat_map(|&z| corners.map(|[x, y]| [x, y, z])).collect();
+    let mut triangles = vec![[0, 2, 1], [0, 3, 2], [0, 4, 3], [5, 6, 7], [5, 7, 8], [5, 8, 9]];
+    triangles.extend((0..5).flat_map(|k| [[k, (k + 1) % 5, (k + 1) % 5 + 5], [k, (k + 1) % 5 + 5, k + 5]]));
+    let notched = Shape::Mesh { vertices, triangles, lines: vec![] };
+    for shape in [Shape::HalfSpace, notched] {
+        let impact = |velocity: f64| {
+            let mut contacts = contacts(shape.clone(), 0.0, 0.0);
+            let mut carrier = body(V3::new(0.0, -0.002, 1.0), V3::new(0.0, velocity, 0.0));
+            carrier.pose.rotation = UnitQuaternion::from_axis_angle(&V3::x_axis(), PI);
+            // It does not turn.
+            carrier.mobility.angular = Matrix3::zeros();
+            let paths = [Path::Frame { begin: carrier.pose, end: carrier.pose }];
+            let mut state = contacts.look(&TRIANGLE, &paths);
+            let carriers = [Carriers::Frame(Box::new(carrier))];
+            let (velocities, inverse_masses) = (&[V3::zeros(); 3], &[0.0; 3]);
+            let ahead =
+                Ahead { dt: H, positions: &TRIANGLE, velocities, inverse_masses, supports: &[], carriers: &carriers };
+            let [force, impact] = sums(&contacts.stops(&mut state, &ahead).unwrap());
+            force + impact
+        };
+        let stopped = impact(-2.0);
+        assert!((stopped.y - 4.0).abs() < 0.1, "{shape:?}: {stopped:?}");
+        assert!(impact(0.5).norm() < 1e-9, "{shape:?}: {:?}", impact(0.5));
     }
 }
 
