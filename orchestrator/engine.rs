@@ -131,6 +131,8 @@ pub(crate) struct Engine {
     pub members: Vec<Member>,
     pub seats: Vec<Seat>,
     levels: Vec<Vec<usize>>,
+    /// Members that have stepped in this pass.
+    pub has_stepped: Vec<bool>,
     pub interfaces: Vec<Interface>,
     pub springs: Vec<SpringPlan>,
     /// Slots of bodies and points that followers collide with and can move.
@@ -221,6 +223,8 @@ impl Engine {
             }
         }
         let contacts = crate::plan::contacts(&interfaces);
+        let levels =
+            levels.into_iter().flat_map(|level| crate::plan::one_after_the_other(&level, &interfaces)).collect();
         let pass = Pass {
             used: zeros.clone(),
             impacts: zeros.clone(),
@@ -245,6 +249,7 @@ impl Engine {
             members,
             seats,
             levels,
+            has_stepped: vec![false; n],
             interfaces,
             springs,
             contacts,
@@ -292,6 +297,7 @@ impl Engine {
             self.pass.impacts[i].fill(Wrench::ZERO);
             self.pass.holding[i].fill(Wrench::ZERO);
         }
+        self.has_stepped.fill(false);
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
             let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
@@ -305,6 +311,7 @@ impl Engine {
                 if let Err(error) = self.collect(m) {
                     failure.get_or_insert(Failure { member: m, error });
                 }
+                self.has_stepped[m] = true;
             }
             if let Some(failure) = failure {
                 return Err(failure);
@@ -343,12 +350,12 @@ impl Engine {
         }
         inputs.responses.clear();
         if self.members[m].responds && self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
-            let lasting: Vec<_> = (0..self.interfaces.len()).map(|i| self.lasting(i, dt)).collect();
+            let expected: Vec<_> = (0..self.interfaces.len()).map(|i| self.expected(i, dt, next_dt)).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
                 let (interface, leader) = (guide.interface, guide.leader);
                 let slots = &self.interfaces[interface].slots;
                 let is_iterated = |slot| self.is_iterated([interface, slot]);
-                guide.responses(slots, &self.pass.ends[leader], &lasting[interface], is_iterated, next_dt)
+                guide.responses(slots, &self.pass.ends[leader], &expected[interface], is_iterated, next_dt)
             }));
         }
         inputs

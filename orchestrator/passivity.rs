@@ -272,7 +272,8 @@ impl Engine {
 
     /// Accelerations of a slot by all but its follower that the last two windows had.
     fn lasting_at(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> Accelerations {
-        let now = window.slot.free_accelerations(window.start, window.end, self.pass.used[i][s], window.dt);
+        let used = self.pass.used[i][s] + self.stops_of_others(window.slot);
+        let now = window.slot.free_accelerations(window.start, window.end, used, window.dt);
         lasting(&now, self.state.interfaces[i].accelerations.get(s))
     }
 

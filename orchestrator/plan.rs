@@ -1,6 +1,6 @@
 //! Who leads whom, through which handles: the scene as the windows see it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Mobility, Motion, Wrench};
@@ -198,4 +198,25 @@ pub(crate) fn contacts(interfaces: &[Interface]) -> Vec<[usize; 2]> {
         .enumerate()
         .flat_map(|(i, interface)| interface.slots.iter().enumerate().map(move |(s, slot)| ([i, s], slot)));
     slots.filter(|(_, slot)| slot.is_contact()).map(|(index, _)| index).collect()
+}
+
+/// Members of a level in groups, so that no two of a group collide with one handle that impulses move: what the first of
+/// them put on it counts for the next ([`crate::engine::Engine::expected`]).
+pub(crate) fn one_after_the_other(level: &[usize], interfaces: &[Interface]) -> Vec<Vec<usize>> {
+    let contacts = contacts(interfaces);
+    let shared = contacts.iter().flat_map(|&[i, s]| {
+        let others = interfaces[i].slots[s].others.iter().filter(|other| contacts.contains(other));
+        others.map(move |&[j, _]| [interfaces[i].follower, interfaces[j].follower])
+    });
+    let shared: BTreeSet<[usize; 2]> = shared.collect();
+    let mut groups: Vec<Vec<usize>> = vec![];
+    for &m in level {
+        let last = groups.iter().rposition(|group| group.iter().any(|&other| shared.contains(&[m, other])));
+        let place = last.map_or(0, |last| last + 1);
+        if place == groups.len() {
+            groups.push(vec![]);
+        }
+        groups[place].push(m);
+    }
+    groups
 }

@@ -119,8 +119,8 @@ impl GuidePlan {
 }
 
 impl Engine {
-    /// Accelerations of an interface's handles in this pass by all but its follower. Where its
-    /// loads are iterated, by all but its impacts and holding impulses.
+    /// Accelerations of an interface's handles in this pass by all but its follower, and by all but
+    /// impacts and holding impulses of others. Where its loads are iterated, by all but its own too.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
         let Interface { follower, leader, slots } = &self.interfaces[interface];
         let from = self.contacts.partition_point(|&[i, _]| i < interface);
@@ -135,16 +135,40 @@ impl Engine {
                 true => before.impacts[number] + before.holding[number],
                 false => self.pass.used[interface][number],
             };
+            let used = used + self.stops_of_others(slot);
             slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt)
         };
         slots.iter().enumerate().map(of).collect()
     }
 
-    /// Those that the window before had as well.
-    pub(crate) fn lasting(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
+    /// Impacts and holding impulses of other interfaces that act on a handle in this window.
+    pub(crate) fn stops_of_others(&self, slot: &Slot) -> Wrench {
+        let of = |&[j, t]: &[usize; 2]| self.state.interfaces[j].impacts[t] + self.state.interfaces[j].holding[t];
+        slot.others.iter().map(of).fold(Wrench::ZERO, |sum, stop| sum + stop)
+    }
+
+    /// Accelerations that an interface's follower has to expect in the next window, of `next_dt`: those that the window
+    /// before had as well, and those by impacts and holding impulses of other followers. Followers that stop one handle
+    /// do so one after the other: of those that have stepped in this pass the impulses are known, and the others are
+    /// expected to go on holding as they do.
+    pub(crate) fn expected(&self, interface: usize, dt: f64, next_dt: f64) -> Vec<Accelerations> {
         let before = &self.state.interfaces[interface].accelerations;
+        let Interface { leader, slots, .. } = &self.interfaces[interface];
         let now = self.accelerations(interface, dt);
-        now.iter().enumerate().map(|(slot, now)| lasting(now, before.get(slot))).collect()
+        let of = |(number, now): (usize, &Accelerations)| {
+            let slot = &slots[number];
+            let others = slot.others.iter().fold(Wrench::ZERO, |sum, &[j, t]| {
+                let force = match self.has_stepped[self.interfaces[j].follower] {
+                    true => (self.pass.impacts[j][t] + self.pass.holding[j][t]).scaled(1.0 / next_dt),
+                    false => self.state.interfaces[j].holding[t].scaled(1.0 / dt),
+                };
+                sum + force
+            });
+            let by_others = slot.change_in(&self.pass.ends[*leader][slot.watched], others);
+            let lasting = lasting(now, before.get(number));
+            [0, 1].map(|k| (V3::from(lasting[k]) + by_others[k]).into())
+        };
+        now.iter().enumerate().map(of).collect()
     }
 }
 

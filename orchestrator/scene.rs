@@ -148,6 +148,8 @@ impl Scene {
 
     /// Gives each simulator a thread of its own. The results are the same to the last bit; it pays
     /// where several simulators do not wait for each other.
+    /// Cloths that collide with one movable body step one after the other in any case, since each takes into account what the
+    /// others put on it.
     pub fn threads(&mut self, threads: bool) -> &mut Self {
         self.threads = threads;
         self

@@ -146,6 +146,33 @@ fn a_fast_body_does_not_pass_a_pin() {
     }
 }
 
+/// A level cylinder that spins on a wall of cloth is slowed by Coulomb's torque: about that of an even pressure,
+/// 4/3 μ g/R, or more, up to that of a load on its rim, 2 μ g/R. More contacts than three have no one solution, and those
+/// near the axis may bear more than their share: four fifths of the former are asked for.
+#[test]
+fn a_spinning_cylinder_is_slowed_on_its_cap() {
+    for method in METHODS {
+        for scheme in schemes() {
+            for rate in [60.0, 240.0] {
+                let mesh = sheet(8);
+                let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
+                let (radius, friction) = (0.05, 0.3);
+                let body =
+                    Body::dynamic(Shape::cylinder_y(0.03, radius)).mass(0.7).friction(friction).spin([0.0, 40.0, 0.0]);
+                let (mut run, body) =
+                    scene(rate, &scheme, true, body.at([0.013, 0.0155, 0.007]), cloth(method, mesh, true, &all));
+                run.for_seconds(0.1).unwrap();
+                let from = run.state(body).unwrap().spin[1];
+                run.for_seconds(0.2).unwrap();
+                let slowed = (from - run.state(body).unwrap().spin[1]) / 0.2;
+                let [even, rim] = [4.0 / 3.0, 2.0].map(|part| part * friction * G / radius);
+                let about = format!("{method:?}, {scheme:?}, {rate} Hz");
+                assert!(slowed > 0.8 * even && slowed < rim, "{about}: {slowed} rad/s² of {even} to {rim}");
+            }
+        }
+    }
+}
+
 /// A sheet whose vertices are all pinned is a wall: it stops what comes, from either side and
 /// however heavy, within the window in which that would touch, and gives nothing back. The impulse
 /// is m v.

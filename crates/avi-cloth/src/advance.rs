@@ -74,7 +74,7 @@ impl AviCloth {
         }
         let State { nodes, clocks, strains, .. } = next;
         let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
-        let rules = Rules { elements, limit, last: interval.last(), records };
+        let rules = Rules { elements, limit, looks: interval.looks, last: interval.last(), records };
         let width = Queue::slots_of(clocks.len(), clocks.iter().map(|clock| clock.usual.recip()).sum());
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         memory.forget();

@@ -30,6 +30,8 @@ pub(crate) struct Lane<'a> {
 pub(crate) struct Rules<'a> {
     pub elements: &'a Elements,
     pub limit: Option<&'a Limit>,
+    /// Number of sides that an event may check against that [-].
+    pub looks: u32,
     /// When the step ends `[s]`.
     pub last: f64,
     /// Whether events are written down.
@@ -114,7 +116,7 @@ impl<'a> Lane<'a> {
         let stiffening = rules.elements.act(element, time, span, known, &mut self.flights);
         let usual = rules.elements.shortened(element, usual, stiffening);
         self.clocks[element].usual = usual;
-        let span = rules.limit.map_or(usual, |limit| self.hold_back(rules.elements, event, limit, memory));
+        let span = rules.limit.map_or(usual, |limit| self.hold_back(event, limit, rules, memory));
         keep_apart(span, &mut self.flights);
         let mut due = time + span;
         if (due - rules.last).abs() < AT_END * span {

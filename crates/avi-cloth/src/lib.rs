@@ -21,8 +21,8 @@
 //! # Limits of work
 //!
 //! An element has at most one event for each of its time steps, which never get shorter than a sixteenth. A step longer than 1e6 of the
-//! shortest is refused. An event checks at most 256 sides against their limits. Contact has a limit for each contact
-//! interval, in visits of pairs and contacts ([`partita_contact::Parameters::visits`]). In a step of fewer than four contact intervals,
+//! shortest is refused. An event checks at most 256 sides against their limits, and fewer of cloth that is beyond them (`limits.rs`).
+//! Contact has a limit for each contact interval, in visits of pairs and contacts ([`partita_contact::Parameters::visits`]). In a step of fewer than four contact intervals,
 //! divided ones share four of them ([`Parameters::contact_interval`]). Past that, the step ends
 //! as it is: the outcome is `StoppedAt`, with the part of the step without contact. Where events would take too many visits, the contact at the end of the interval has all pairs.
 //!
@@ -122,7 +122,8 @@ pub struct Counts {
     pub events: u64,
     /// How often [`Limit`] held a triangle's side back; one may be several times in an event.
     pub limited: u64,
-    /// Sides that were left as they were until a later event, as one event looks at 256 at most.
+    /// Sides that were left as they were until a later event, as one event checks 256 at most, and fewer of cloth that is
+    /// beyond its limits.
     pub given_up: u64,
     /// Events after which [`Limit`] made an element's next come earlier than usual.
     pub early: u64,

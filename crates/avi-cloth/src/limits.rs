@@ -24,7 +24,7 @@ use crate::{
     Limit,
     elements::{Elements, Patch},
     flight::Flights,
-    lane::{Lane, Memory},
+    lane::{Lane, Memory, Rules},
     queue::Event,
     state::{Clock, Sides},
 };
@@ -32,8 +32,11 @@ use crate::{
 /// How many times earlier than usual an event may come.
 const EARLIEST: f64 = 16.0;
 
-/// Sides that are looked at with an event, at most; what is left is beyond its limit until a later event.
-const MOST_LOOKS: u32 = 256;
+/// Sides that one event checks at most; those left are beyond their limits until a later event.
+const MOST_LOOKS: f64 = 256.0;
+
+/// As few as that, where cloth is far beyond its limits.
+const LEAST_LOOKS: f64 = 16.0;
 
 /// What is let be: strain that is too much, or would be by the next event [-].
 const SLACK: f64 = 1e-4;
@@ -47,10 +50,21 @@ pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize,
     }
 }
 
+impl Limit {
+    /// Number of sides that one event may check in a step that starts with such a largest strain. Where something
+    /// pulls cloth out farther than its limit, no number of impulses is enough and each event takes all that it may:
+    /// the number falls with the square of the strain.
+    pub(crate) fn looks(&self, stretch: f64) -> u32 {
+        let within = (self.strain / stretch.max(self.strain)).powi(2);
+        (MOST_LOOKS * within).max(LEAST_LOOKS) as u32
+    }
+}
+
 impl Lane<'_> {
     /// Limits, after an event of an element. The time until its next `[s]`.
     #[inline(always)]
-    pub fn hold_back(&mut self, elements: &Elements, event: Event, limit: &Limit, memory: &mut Memory) -> f64 {
+    pub fn hold_back(&mut self, event: Event, limit: &Limit, rules: &Rules<'_>, memory: &mut Memory) -> f64 {
+        let Rules { elements, looks, .. } = *rules;
         let element = event.place as usize;
         let clock = &mut self.clocks[element];
         let mut span = clock.usual;
@@ -72,20 +86,20 @@ impl Lane<'_> {
                 span = patch.next_span(limit, span, &self.flights);
             }
             moved.iter().for_each(|&v| self.call(elements, v, &mut memory.called));
-            self.hold_called(elements, event.time, limit, memory);
+            self.hold_called(elements, event.time, (limit, looks), memory);
         }
         span
     }
 
-    /// All that was called, and what that calls.
+    /// Checks so many of the sides that were called and those that they call.
     #[inline(never)]
-    fn hold_called(&mut self, elements: &Elements, time: f64, limit: &Limit, memory: &mut Memory) {
+    fn hold_called(&mut self, elements: &Elements, time: f64, (limit, most): (&Limit, u32), memory: &mut Memory) {
         let mut looks = 0;
         while let Some((number, side)) = memory.called.pop_front() {
             let (clock, side) = (&mut self.clocks[number as usize], side as usize);
             let span = clock.usual;
             looks += 1;
-            if looks > MOST_LOOKS {
+            if looks > most {
                 clock.called.set(side, false);
                 memory.given_up += 1;
                 continue;

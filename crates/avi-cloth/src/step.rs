@@ -78,6 +78,8 @@ pub(crate) struct Interval {
     pub step: [f64; 2],
     /// Fraction of an allowance of contact work for its events [-].
     pub share: f64,
+    /// Number of sides that each of its events may check against limits [-].
+    pub looks: u32,
 }
 
 impl Interval {
@@ -116,13 +118,14 @@ impl AviCloth {
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
         let each = count.div_ceil(whole.max(ALLOWANCES));
+        let looks = self.parameters.limit.map_or(0, |limit| limit.looks(self.stretch()));
         for part in 0..count {
             if part.is_multiple_of(each) {
                 self.work.contacts.iter_mut().for_each(Contacts::start_step);
             }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
-            let interval =
-                Interval { begin: at(part), end: at(part + 1), step: [begin, dt], share: f64::from(each).recip() };
+            let share = f64::from(each).recip();
+            let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt], share, looks };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();

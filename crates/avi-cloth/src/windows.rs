@@ -273,7 +273,7 @@ impl Parts {
             parts,
             ..
         } = self;
-        let rules = Rules { elements, limit, last: interval.last(), records };
+        let rules = Rules { elements, limit, looks: interval.looks, last: interval.last(), records };
         let flights = Flights::begin(nodes, gravity, accelerations, ways, interval);
         let mut lane = Lane::new(elements, flights, clocks, strains, taut);
         let none = parts.len() - 1;

@@ -7,23 +7,37 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Ahead, Carriers, Contacts, State, anchored::Anchored, bodies::Bodies, broad::Pair, distance::Kind, inside::local,
-    regions::LED,
+    Ahead, Carriers, Contacts, Shape, State, anchored::Anchored, bodies::Bodies, broad::Pair, distance::Kind,
+    inside::local, regions::LED,
 };
 
 type V3 = Vector3<f64>;
 
 impl Contacts {
-    /// Contacts at kinematic vertices inside obstacles that are `near`.
+    /// Contacts at kinematic vertices inside obstacles that are `near`, one each.
     pub(crate) fn entered(&self, state: &State, ahead: &Ahead<'_>, bodies: &Bodies, near: &[bool]) -> Vec<Anchored> {
         let mut found = vec![];
-        let mut add = |pair: Pair, weights: [f64; 4], obstacle: u32, n: V3, depth: f64| {
+        let mut add = |pair: Pair, weights: [f64; 4], number: u32, n: V3, depth: f64| {
             let vertex = pair.vertices[0] as usize;
-            let is_held = ahead.inverse_masses[vertex] == 0.0 && near[obstacle as usize];
-            let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { return };
-            if !is_held {
+            let is_held = ahead.inverse_masses[vertex] == 0.0 && near[number as usize];
+            let Carriers::Frame(frame) = &ahead.carriers[number as usize] else { return };
+            let (obstacle, core) = &self.obstacles[number as usize];
+            // Regions have vertices beside what they cross as well, and vertices that are inside may be in a region.
+            let is_inside = || {
+                let x = local(&frame.pose, &ahead.positions[vertex]);
+                match obstacle.shape {
+                    Shape::Ball { radius } => x.norm() < radius,
+                    Shape::Capsule { half_length, radius } => {
+                        x.y.hypot(x.z).hypot((x.x.abs() - half_length).max(0.0)) < radius
+                    }
+                    _ => core.holds(&obstacle.shape, &x),
+                }
+            };
+            let is_known = |known: &Anchored| known.obstacle == number && known.pair.vertices[0] == vertex as u32;
+            if !is_held || !is_inside() || found.iter().any(is_known) {
                 return;
             }
+            let obstacle = number;
             let meeting = self.meeting(Some(obstacle));
             let arm = ahead.positions[vertex] - frame.pose.translation.vector;
             let mut contact =

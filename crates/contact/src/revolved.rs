@@ -36,6 +36,9 @@ type V3 = Vector3<f64>;
 /// wrong by no more than this part of the edge.
 const FLAT: f64 = 1e-9;
 
+/// Most rounds in which the least distance along an edge is found: two of them halve the bracket at least.
+const ROUNDS: u32 = 100;
+
 /// Least fraction of either core vertex at a contact [-]: both always take part, so that a vertex of cloth is at one and the same
 /// place in all of its pairs.
 const BOTH: f64 = 1e-6;
@@ -176,19 +179,28 @@ impl Posed {
             return (1.0, gap, n);
         }
         let mut high = (1.0, slope);
-        let mut found = (1.0, gap, n);
-        // Regula falsi, with a bisection in between where the slope jumps.
-        for round in 0..60 {
+        let mut least = (1.0, gap, n);
+        // Regula falsi, with a bisection after each round that does not halve the bracket, as where the slope jumps.
+        let mut halves = true;
+        for _ in 0..ROUNDS {
+            let width = high.0 - low.0;
             let secant = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
-            let t = if round % 3 == 2 { 0.5 * (low.0 + high.0) } else { secant };
+            let t = if halves { secant } else { low.0 + 0.5 * width };
             let (gap, n, slope) = at(t);
-            found = (t, gap, n);
-            if slope.abs() <= 1e-12 * size || high.0 - low.0 <= 1e-12 {
+            if gap < least.1 {
+                least = (t, gap, n);
+            }
+            if slope.abs() <= 1e-12 * size || width <= 1e-14 {
                 break;
             }
-            if slope < 0.0 { low = (t, slope) } else { high = (t, slope) }
+            if slope < 0.0 {
+                low = (t, slope)
+            } else {
+                high = (t, slope)
+            }
+            halves = high.0 - low.0 <= 0.5 * width;
         }
-        found
+        least
     }
 
     /// The support point of a rim against the plane of a triangle.
@@ -210,8 +222,11 @@ impl Posed {
         let foot = support + gap * n;
         let area = |p: &V3, q: &V3| (p - foot).cross(&(q - foot)).dot(&normal);
         let areas = [area(b, c), area(c, a), area(a, b)];
+        // The centre stands for a level cap only where that has no edge under it: else friction there would have no arm.
+        let inset = if size > FLAT { 0.0 } else { radius };
+        let is_under = areas.iter().zip([c - b, a - c, b - a]).all(|(&area, edge)| area > inset * edge.norm());
         // Past the plane the support point has come through the triangle only if its foot is inside the solid.
-        if areas.iter().all(|&area| area > 0.0) && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
+        if is_under && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
             let whole: f64 = areas.iter().sum();
             return Measured { gap, n, top: n.dot(&support), weights: areas.map(|area| area / whole), touches: true };
         }
@@ -363,23 +378,26 @@ impl Round<'_> {
         };
         let mut time = 0.0;
         let (mut found, mut posed, mut now) = at(time);
-        let enough = slack.min(LEFT * (found.gap - bound));
+        let enough = if found.gap > bound { slack.min(LEFT * (found.gap - bound)) } else { slack };
+        // Edges keep half of their own gap at least, or as much as this pair.
+        let mut kept_by_edges = None;
         for _ in 0..ADVANCES {
             if !found.touches && found.gap <= bound {
                 found = posed.edges(&now);
             }
-            // So near, its edge has the impact.
-            let least = if found.touches { bound } else { bound - slack };
+            let beside = || 0.9 * bound.min(0.5 * self.solid.at(ends).edges(&x).gap);
+            let least = if found.touches { bound } else { *kept_by_edges.get_or_insert_with(beside) };
             let gap = found.gap - least;
             match found.touches {
-                true if gap <= enough.max(0.0) => break,
-                false if gap <= 0.5 * slack => return None,
+                true if gap <= enough => break,
+                // So near, its edge has the impact.
+                false if gap <= 0.1 * least => return None,
                 _ => {}
             }
             // For so long no vertex comes nearer than that to the slab that the solid fills along the normal.
             let slab = now.iter().zip(&own).fold(f64::INFINITY, |time, (x, u)| {
-                let height = (found.n.dot(x) - found.top - least).max(0.0);
-                time.min(height / (turning - found.n.dot(u)).max(0.0))
+                let height = found.n.dot(x) - found.top - least;
+                if height > 0.0 { time.min(height / (turning - found.n.dot(u)).max(0.0)) } else { 0.0 }
             });
             let advance = (gap / speed).max(slab);
             // All the way while nothing has been found, else short of touching.

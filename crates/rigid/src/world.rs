@@ -37,6 +37,10 @@ impl RigidBodies {
         (state.bodies, state.colliders) = (world.bodies, world.colliders);
         (state.joints, state.multibody_joints) = (world.impulse_joints, world.multibody_joints);
         (state.soft_bodies, state.ccd) = (world.soft_bodies, world.ccd_solver);
+        // Rapier would do so in its first step; masses are asked for before.
+        for (_, body) in state.bodies.iter_mut() {
+            body.recompute_mass_properties_from_colliders(&state.colliders);
+        }
         if !nothing_acts_from_outside(&rigid) {
             rigid.state.external = None;
         }

@@ -4,8 +4,8 @@ use approx::assert_relative_eq;
 use partita_rigid::{
     RigidBodies,
     rapier::prelude::{
-        ActiveHooks, ColliderBuilder, FrictionModel, PhysicsWorld, RevoluteJointBuilder, RigidBodyBuilder,
-        RigidBodyHandle, Vector,
+        ActiveHooks, ColliderBuilder, FrictionModel, MassProperties, PhysicsWorld, RevoluteJointBuilder,
+        RigidBodyBuilder, RigidBodyHandle, Vector,
     },
 };
 use partita_simulator::{Carrier, Inputs, Simulator, SimulatorError, Wrench, hash_bytes};
@@ -253,4 +253,18 @@ fn rapiers_coulomb_friction_is_too_weak() {
     let exact = 4.0 / (2.0 * 0.5 * 9.81);
     assert_relative_eq!(stop(FrictionModel::Simplified), exact, max_relative = 0.01);
     assert!(stop(FrictionModel::Coulomb) > 1.1 * exact, "mended: use it");
+}
+
+/// A mass that a body has besides its colliders' counts before the first step: in its mobility and in the ledger.
+#[test]
+fn masses_are_known_before_the_first_step() {
+    let mut world = PhysicsWorld::new();
+    let extra = MassProperties::new(Vector::ZERO, 2.0, Vector::splat(0.5));
+    let body = world.insert_body(RigidBodyBuilder::dynamic().linvel(Vector::Y * 3.0).additional_mass_properties(extra));
+    world.insert_collider(ColliderBuilder::ball(0.05).density(0.0), Some(body));
+    let rigid = RigidBodies::from_world("world", world).unwrap();
+    let mobility = rigid.mobility(rigid.frame(body).unwrap()).unwrap();
+    assert_eq!(mobility.linear[1][1], 0.5);
+    assert_eq!(mobility.angular[0][0], 2.0);
+    assert_eq!(rigid.ledger().unwrap().kinetic, 9.0);
 }

@@ -209,3 +209,64 @@ fn no_impact_is_missed_that_folds_down_from_an_edge() {
         }
     }
 }
+
+/// What is near at the start as well: an edge lies still a tiny gap above the solid, anywhere along it, and the third vertex goes
+/// down. Either an edge or a rim has the impact, at the gap that each keeps, or the triangle stays outside.
+#[test]
+fn no_impact_is_missed_from_a_tiny_gap() {
+    let mut random = Random(6);
+    let mut hits = 0;
+    let known = (
+        [
+            V3::new(-0.0822199752606615, -0.4000020821936785, -0.00657744745349289),
+            V3::new(0.16688581728778232, -0.4000020821936785, 0.4482744451492444),
+            V3::new(-0.6882179437173882, -1.4436658450804862, 1.0534457880137673),
+        ],
+        V3::new(-1.3447791450376743, 1.1477774174190452, 0.5734464187249243),
+    );
+    for (number, (solid, _)) in solids().into_iter().enumerate() {
+        let still = solid.at(&ends(&solid));
+        for k in 0..2000 {
+            let (triangle, down) = if number == 0 && k == 0 {
+                known
+            } else {
+                // The edge is moved out to its gap, and all of the triangle is outside the tangent plane there.
+                let [a, b] = [random.vector(0.6), random.vector(0.6)];
+                let (_, gap, n) = still.edge(&a, &b);
+                let out = (10.0_f64.powf(-5.0 + random.number()) - gap) * n;
+                let [a, b] = [a + out, b + out];
+                let (t, _, n) = still.edge(&a, &b);
+                let c = a + random.vector(1.0);
+                let inward = n.dot(&(a.lerp(&b, t) - c)).max(0.0);
+                ([a, b, c + inward * n], random.vector(1.5))
+            };
+            let (_, of_edge, _) = still.edge(&triangle[0], &triangle[1]);
+            if of_edge <= 1e-7 {
+                continue;
+            }
+            let [a, b, c] = triangle;
+            let impact = |feature: Feature, x: [V3; 4], u: [V3; 4]| {
+                let round = Round { solid: &solid, feature };
+                let begin = round.nearest(&x, &ends(&solid)).distance() - solid.radii[0];
+                let kept = (0.5 * begin).min(1e-4);
+                (kept > 0.0).then(|| round.impact([&x, &u], [&ends(&solid), &[V3::zeros(); 2]], kept, 0.1 * kept))?
+            };
+            let (o, u) = (V3::zeros(), [V3::zeros(), V3::zeros(), V3::zeros(), down]);
+            let found = [
+                impact(Feature::Edge, [a, b, o, o], [o; 4]),
+                impact(Feature::Edge, [b, c, o, o], [o, down, o, o]),
+                impact(Feature::Edge, [c, a, o, o], [down, o, o, o]),
+                impact(Feature::Triangle { rim: 0 }, [o, a, b, c], u),
+                impact(Feature::Triangle { rim: 1 }, [o, a, b, c], u),
+            ];
+            let first = found.iter().flatten().map(|impact| impact.time).fold(1.0, f64::min);
+            hits += u32::from(first < 1.0);
+            for part in 0..=20 {
+                let now = [a, b, c + f64::from(part) / 20.0 * first * down];
+                let deepest = sampled(&still, &now, 60);
+                assert!(deepest >= 0.0, "{solid:?} {k}: {deepest} at {part} of 20 until {first}");
+            }
+        }
+    }
+    assert!(hits > 500, "{hits} impacts");
+}
