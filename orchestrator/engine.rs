@@ -434,10 +434,11 @@ impl Engine {
         let gap = self.gap();
         self.record_passivity(dt);
         for i in 0..self.interfaces.len() {
-            let accelerations = self.accelerations(i, dt);
-            self.state.interfaces[i].accelerations = accelerations;
-            self.state.interfaces[i].impacts.clone_from(&self.pass.impacts[i]);
-            self.state.interfaces[i].holding.clone_from(&self.pass.holding[i]);
+            self.state.interfaces[i].accelerations = self.accelerations(i, dt);
+        }
+        for (i, interface) in self.state.interfaces.iter_mut().enumerate() {
+            interface.impacts.clone_from(&self.pass.impacts[i]);
+            interface.holding.clone_from(&self.pass.holding[i]);
         }
         let state = &mut self.state;
         for (i, interface) in self.interfaces.iter().enumerate() {

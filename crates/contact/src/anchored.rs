@@ -307,6 +307,9 @@ impl Contacts {
         if bears && missed.is_some() || !bears && self.is_beside(pair, near, Some(obstacle)) {
             return None;
         }
+        if !bears && self.is_centre_of_cap(pair, near, &seen.x) {
+            return None;
+        }
         // Cloth that slides in between two obstacles passes their rims, which would stop it askew.
         let behind: V3 = (0..4).filter_map(|k| backed[k].map(|backing| near.weights[k].abs() * backing.out)).sum();
         let is_backed = behind.norm() > VERTEX;

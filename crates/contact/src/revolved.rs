@@ -222,11 +222,8 @@ impl Posed {
         let foot = support + gap * n;
         let area = |p: &V3, q: &V3| (p - foot).cross(&(q - foot)).dot(&normal);
         let areas = [area(b, c), area(c, a), area(a, b)];
-        // The centre stands for a level cap only where that has no edge under it: else friction there would have no arm.
-        let inset = if size > FLAT { 0.0 } else { radius };
-        let is_under = areas.iter().zip([c - b, a - c, b - a]).all(|(&area, edge)| area > inset * edge.norm());
         // Past the plane the support point has come through the triangle only if its foot is inside the solid.
-        if is_under && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
+        if areas.iter().all(|&area| area > 0.0) && (gap >= 0.0 || self.point(&foot).0 <= FLAT * self.radii[0]) {
             let whole: f64 = areas.iter().sum();
             return Measured { gap, n, top: n.dot(&support), weights: areas.map(|area| area / whole), touches: true };
         }
@@ -520,6 +517,20 @@ impl Contacts {
     /// Whether a pair is of a triangle without a rim point of the solid under its inside.
     pub(crate) fn is_beside_rim(&self, pair: &Pair, near: &Nearest, obstacle: Option<u32>) -> bool {
         self.round(pair, obstacle).is_some_and(|round| round.is_beside_rim(near))
+    }
+
+    /// Whether a pair is of the centre of a level cap under which an edge of the triangle lies. That has contacts along the cap, whose
+    /// friction has an arm; one at the centre would bear all by itself.
+    pub(crate) fn is_centre_of_cap(&self, pair: &Pair, near: &Nearest, x: &[V3; 4]) -> bool {
+        let Some(Round { solid, feature: Feature::Triangle { rim } }) = self.round(pair, self.obstacle(pair)) else {
+            return false;
+        };
+        let [from, to] = self.ends(&self.work.x, self.obstacle(pair).unwrap_or_default());
+        let is_level = (to - from).normalize().cross(&near.offset).norm() <= FLAT * near.distance();
+        let area = (x[2] - x[1]).cross(&(x[3] - x[1])).norm();
+        let height = |k: usize, edge: V3| near.weights[k].abs() * area / edge.norm();
+        let nearest = height(1, x[3] - x[2]).min(height(2, x[1] - x[3])).min(height(3, x[2] - x[1]));
+        is_level && nearest < solid.radii[rim]
     }
 
     /// Point of the core that a contact is with, with the vertices at `x`: the contact's radius below the surface.
