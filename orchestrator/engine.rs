@@ -350,7 +350,11 @@ impl Engine {
         }
         inputs.responses.clear();
         if self.members[m].responds && self.members[m].guides.iter().any(|guide| guide.own.is_none()) {
-            let expected: Vec<_> = (0..self.interfaces.len()).map(|i| self.expected(i, dt, next_dt)).collect();
+            let of = |(i, interface): (usize, &Interface)| match interface.follower == m {
+                true => self.expected(i, dt, next_dt),
+                false => vec![],
+            };
+            let expected: Vec<_> = self.interfaces.iter().enumerate().map(of).collect();
             inputs.responses.extend(self.members[m].guides.iter().map(|guide| {
                 let (interface, leader) = (guide.interface, guide.leader);
                 let slots = &self.interfaces[interface].slots;

@@ -14,7 +14,7 @@ type V3 = Vector3<f64>;
 
 impl Core {
     /// Depth of a point, in the frame's axes, in a solid that knows its inside; 0 outside `[m]`.
-    fn depth(&self, shape: &Shape, x: &V3) -> f64 {
+    pub(crate) fn depth(&self, shape: &Shape, x: &V3) -> f64 {
         if *shape == Shape::HalfSpace {
             return (-x.y).max(0.0);
         }

@@ -7,8 +7,8 @@
 use nalgebra::Vector3;
 
 use crate::{
-    Ahead, Carriers, Contacts, Shape, State, anchored::Anchored, bodies::Bodies, broad::Pair, distance::Kind,
-    inside::local, regions::LED,
+    Ahead, Carriers, Contacts, State, anchored::Anchored, bodies::Bodies, broad::Pair, distance::Kind, inside::local,
+    regions::LED,
 };
 
 type V3 = Vector3<f64>;
@@ -17,29 +17,16 @@ impl Contacts {
     /// Contacts at kinematic vertices inside obstacles that are `near`, one each.
     pub(crate) fn entered(&self, state: &State, ahead: &Ahead<'_>, bodies: &Bodies, near: &[bool]) -> Vec<Anchored> {
         let mut found = vec![];
-        let mut add = |pair: Pair, weights: [f64; 4], number: u32, n: V3, depth: f64| {
-            let vertex = pair.vertices[0] as usize;
-            let is_held = ahead.inverse_masses[vertex] == 0.0 && near[number as usize];
-            let Carriers::Frame(frame) = &ahead.carriers[number as usize] else { return };
-            let (obstacle, core) = &self.obstacles[number as usize];
-            // Regions have vertices beside what they cross as well, and vertices that are inside may be in a region.
-            let is_inside = || {
-                let x = local(&frame.pose, &ahead.positions[vertex]);
-                match obstacle.shape {
-                    Shape::Ball { radius } => x.norm() < radius,
-                    Shape::Capsule { half_length, radius } => {
-                        x.y.hypot(x.z).hypot((x.x.abs() - half_length).max(0.0)) < radius
-                    }
-                    _ => core.holds(&obstacle.shape, &x),
-                }
-            };
-            let is_known = |known: &Anchored| known.obstacle == number && known.pair.vertices[0] == vertex as u32;
-            if !is_held || !is_inside() || found.iter().any(is_known) {
+        let mut add = |pair: Pair, weights: [f64; 4], obstacle: u32, n: V3, depth: f64| {
+            let vertex = pair.vertices[0];
+            let is_held = ahead.inverse_masses[vertex as usize] == 0.0 && near[obstacle as usize];
+            let is_known = |known: &Anchored| (known.obstacle, known.pair.vertices[0]) == (obstacle, vertex);
+            let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { return };
+            if !is_held || found.iter().any(is_known) {
                 return;
             }
-            let obstacle = number;
             let meeting = self.meeting(Some(obstacle));
-            let arm = ahead.positions[vertex] - frame.pose.translation.vector;
+            let arm = ahead.positions[vertex as usize] - frame.pose.translation.vector;
             let mut contact =
                 Anchored { weights, arm, friction: meeting.friction, ..Anchored::unloaded(pair, obstacle, n, -1.0) };
             let Some(motion) = self.motion_at(&mut contact, ahead, bodies) else { return };
@@ -47,7 +34,13 @@ impl Contacts {
             found.push(contact);
         };
         for region in &state.regions {
-            for (led, depth, _) in self.planes_of(region).into_iter().flatten() {
+            let (obstacle, core) = &self.obstacles[region.obstacle as usize];
+            let Some([begin, _]) = &self.work.poses[region.obstacle as usize] else { continue };
+            // Regions have vertices beside what they cross as well.
+            let is_inside = |v: u32| core.depth(&obstacle.shape, &local(begin, &ahead.positions[v as usize])) > 0.0;
+            let inside =
+                self.planes_of(region).into_iter().flatten().filter(|(led, ..)| is_inside(led.pair.vertices[0]));
+            for (led, depth, _) in inside {
                 add(led.pair, LED, region.obstacle, led.n, depth);
             }
         }

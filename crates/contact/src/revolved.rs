@@ -377,12 +377,12 @@ impl Round<'_> {
         let (mut found, mut posed, mut now) = at(time);
         let enough = if found.gap > bound { slack.min(LEFT * (found.gap - bound)) } else { slack };
         // Edges keep half of their own gap at least, or as much as this pair.
+        let beside = || 0.9 * bound.min(0.5 * self.solid.at(ends).edges(&x).gap);
         let mut kept_by_edges = None;
         for _ in 0..ADVANCES {
             if !found.touches && found.gap <= bound {
                 found = posed.edges(&now);
             }
-            let beside = || 0.9 * bound.min(0.5 * self.solid.at(ends).edges(&x).gap);
             let least = if found.touches { bound } else { *kept_by_edges.get_or_insert_with(beside) };
             let gap = found.gap - least;
             match found.touches {
