@@ -13,7 +13,7 @@ use crate::{
     passivity::{Passivity, SlotIndex},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     report::Stopped,
-    responses::Accelerations,
+    responses::{Accelerations, lasting},
     worker::{Reply, Request, Seat, StepSummary},
 };
 
@@ -57,6 +57,8 @@ pub(crate) struct InterfaceState {
     pub withheld: Vec<Wrench>,
     /// Accelerations of the leader's handles in the last window by all but this follower; none before the first.
     pub accelerations: Vec<Accelerations>,
+    /// Those of them that the follower was told to expect in this window; none before the second.
+    pub expected: Vec<Accelerations>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
     pub ledger: InterfaceLedger,
@@ -91,8 +93,10 @@ enum Reported {
 /// What one pass gave.
 #[derive(Default)]
 pub(crate) struct Pass {
-    /// Impulses on the leaders' handles, by interface and slot.
+    /// Impulses on the leaders' handles that followers asked for, by interface and slot.
     pub used: Vec<Vec<Wrench>>,
+    /// Impulses besides those, which stop carriers on which others press ([`crate::loaded`]).
+    pub added: Vec<Vec<Wrench>>,
     /// Impulses that the followers put on them, impacts included.
     pub got: Vec<Vec<Wrench>>,
     /// Those for the start of the next window.
@@ -209,6 +213,7 @@ impl Engine {
                 holding: zeros.clone(),
                 withheld: zeros.clone(),
                 accelerations: Vec::new(),
+                expected: Vec::new(),
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
                 factors: vec![1.0; interface.slots.len()],
@@ -227,6 +232,7 @@ impl Engine {
             levels.into_iter().flat_map(|level| crate::plan::one_after_the_other(&level, &interfaces)).collect();
         let pass = Pass {
             used: zeros.clone(),
+            added: zeros.clone(),
             impacts: zeros.clone(),
             holding: zeros.clone(),
             got: zeros,
@@ -293,18 +299,18 @@ impl Engine {
             for ((used, force), (carry, impact)) in self.pass.used[i].iter_mut().zip(&forces[i]).zip(extra) {
                 *used = force.scaled(dt) + *carry + *impact;
             }
-            self.pass.got[i].fill(Wrench::ZERO);
-            self.pass.impacts[i].fill(Wrench::ZERO);
-            self.pass.holding[i].fill(Wrench::ZERO);
+            self.pass.added[i].fill(Wrench::ZERO);
         }
         self.has_stepped.fill(false);
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
             let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
-            for &m in &stepping {
-                let inputs = self.inputs_of(m, dt, next_dt, pushes);
-                let states = std::mem::take(&mut self.spare_states[m]);
-                self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
+            let stopped: Vec<_> = stepping.iter().map(|&m| self.stopped_slots(m)).collect();
+            for (&m, stopped) in stepping.iter().zip(&stopped) {
+                if !stopped.is_empty() {
+                    self.mark_step(m)?;
+                }
+                self.post_step(m, dt, next_dt, pushes);
             }
             let mut failure = None;
             for &m in &stepping {
@@ -316,9 +322,26 @@ impl Engine {
             if let Some(failure) = failure {
                 return Err(failure);
             }
+            for (&m, stopped) in stepping.iter().zip(&stopped) {
+                if !stopped.is_empty() {
+                    self.make_up(m, stopped, dt, next_dt, pushes)?;
+                }
+            }
         }
         self.state.totals.passes += 1;
         Ok(())
+    }
+
+    /// Lets member `m` take its step; [`Engine::collect`] takes in what it answers.
+    pub(crate) fn post_step(&mut self, m: usize, dt: f64, next_dt: f64, pushes: &[Push]) {
+        for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
+            self.pass.got[i].fill(Wrench::ZERO);
+            self.pass.impacts[i].fill(Wrench::ZERO);
+            self.pass.holding[i].fill(Wrench::ZERO);
+        }
+        let inputs = self.inputs_of(m, dt, next_dt, pushes);
+        let states = std::mem::take(&mut self.spare_states[m]);
+        self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
     }
 
     /// Loads and motions of member `m` for this pass; its leaders have stepped.
@@ -331,12 +354,12 @@ impl Engine {
         }
         inputs.impulses.clear();
         for (i, interface) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.leader == m) {
-            let impacts = &self.state.interfaces[i].impacts;
-            for (slot, (&used, &impact)) in interface.slots.iter().zip(self.pass.used[i].iter().zip(impacts)) {
+            for (s, (slot, &used)) in interface.slots.iter().zip(&self.pass.used[i]).enumerate() {
+                let impact = self.state.interfaces[i].impacts[s];
                 if impact != Wrench::ZERO {
                     inputs.impulses.push((slot.handle, impact));
                 }
-                let spread = used - impact;
+                let spread = used - impact + self.pass.added[i][s];
                 if spread != Wrench::ZERO {
                     inputs.loads.push((slot.handle, spread.scaled(1.0 / dt)));
                 }
@@ -366,7 +389,7 @@ impl Engine {
     }
 
     /// Takes in what member `m` answers to its step.
-    fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
+    pub(crate) fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
         let waited = matches!(self.seats[m], Seat::Thread { .. }).then(Instant::now);
         let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
         // In line the step was taken when it was posted.
@@ -438,7 +461,11 @@ impl Engine {
         let gap = self.gap();
         self.record_passivity(dt);
         for i in 0..self.interfaces.len() {
-            self.state.interfaces[i].accelerations = self.accelerations(i, dt);
+            let now = self.accelerations(i, dt);
+            let before = &self.state.interfaces[i].accelerations;
+            self.state.interfaces[i].expected =
+                now.iter().enumerate().map(|(s, a)| lasting(a, before.get(s))).collect();
+            self.state.interfaces[i].accelerations = now;
         }
         for (i, interface) in self.state.interfaces.iter_mut().enumerate() {
             interface.impacts.clone_from(&self.pass.impacts[i]);
@@ -448,7 +475,8 @@ impl Engine {
         for (i, interface) in self.interfaces.iter().enumerate() {
             let InterfaceState { pending, ledger, .. } = &mut state.interfaces[i];
             let (begin, end) = (&state.states[interface.leader], &self.pass.ends[interface.leader]);
-            ledger.book(&interface.slots, begin, end, &self.pass.used[i], &self.pass.got[i], pending);
+            let Pass { used, got, added, .. } = &self.pass;
+            ledger.book(&interface.slots, [begin, end], &used[i], &got[i], &added[i], pending);
         }
         for (given, inputs) in state.given.iter_mut().zip(&self.inputs) {
             for (_, load) in &inputs.loads {

@@ -53,14 +53,15 @@ impl InterfaceLedger {
         }
     }
 
-    /// Books one window; `begin` and `end` are the leader's watched states. `pending` by slot.
+    /// Books one window with impulses by slot, given the leader's watched states at its start and end. The follower
+    /// counts as having asked for what was `added`.
     pub(crate) fn book(
         &mut self,
         slots: &[Slot],
-        begin: &[HandleState],
-        end: &[HandleState],
+        [begin, end]: [&[HandleState]; 2],
         used: &[Wrench],
         got: &[Wrench],
+        added: &[Wrench],
         pending: &mut [Wrench],
     ) {
         let mut pending_moment = Vector3::zeros();
@@ -71,11 +72,11 @@ impl InterfaceLedger {
             let (x, v, w) = (mean(a.position, b.position), mean(a.velocity, b.velocity), mean(a.spin, b.spin));
             let residual = used[i] - got[i];
             pending[i] = pending[i] - residual;
-            self.used += used[i];
-            self.got += got[i];
+            self.used += used[i] + added[i];
+            self.got += got[i] + added[i];
             self.pending += pending[i];
-            self.moments[0] += moment(used[i], &x);
-            self.moments[1] += moment(got[i], &x);
+            self.moments[0] += moment(used[i] + added[i], &x);
+            self.moments[1] += moment(got[i] + added[i], &x);
             pending_moment += moment(pending[i], &x);
             self.work += work(residual, [v, w]);
             let stopped = -work(pending[i], [b.velocity, b.spin].map(Vector3::from));

@@ -9,6 +9,7 @@ mod engine;
 mod error;
 mod history;
 mod ledger;
+mod loaded;
 mod measure;
 mod passivity;
 mod plan;

@@ -191,7 +191,7 @@ impl Engine {
             let ([i, s], _) = of_interface[0];
             let added: f64 = of_interface.iter().map(|(_, added)| added).sum();
             let (is_body, follower) = (self.interfaces[i].slots[s].body.is_some(), self.interfaces[i].follower);
-            if is_body || added > ALLOWED * self.kinetic(follower) {
+            if is_body || added > ALLOWED * self.kinetic(follower).unwrap_or(0.0) {
                 too_many.extend(of_interface.iter().map(|(slot, _)| *slot));
             }
         }
@@ -212,10 +212,10 @@ impl Engine {
         (next.work > (ALLOWED * next.energies[0]).max(FALL * next.energies[1])).then_some(next.work)
     }
 
-    /// Kinetic energy of a simulator after the last pass; 0 where it gives none `[J]`.
-    fn kinetic(&mut self, member: usize) -> f64 {
+    /// Kinetic energy of a simulator after its last step, if it says it `[J]`.
+    pub(crate) fn kinetic(&mut self, member: usize) -> Option<f64> {
         let ledger = self.seats[member].look(|simulator| simulator.ledger());
-        ledger.ok().flatten().map_or(0.0, |ledger| ledger.kinetic)
+        ledger.ok().flatten().map(|ledger| ledger.kinetic)
     }
 
     /// Slots of all interfaces.
@@ -272,7 +272,7 @@ impl Engine {
 
     /// Accelerations of a slot by all but its follower that the last two windows had.
     fn lasting_at(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> Accelerations {
-        let used = self.pass.used[i][s] + self.stops_of_others(window.slot);
+        let used = self.pass.used[i][s] + self.pass.added[i][s] + self.stops_of_others(window.slot);
         let now = window.slot.free_accelerations(window.start, window.end, used, window.dt);
         lasting(&now, self.state.interfaces[i].accelerations.get(s))
     }

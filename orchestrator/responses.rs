@@ -135,7 +135,7 @@ impl Engine {
                 true => before.impacts[number] + before.holding[number],
                 false => self.pass.used[interface][number],
             };
-            let used = used + self.stops_of_others(slot);
+            let used = used + self.pass.added[interface][number] + self.stops_of_others(slot);
             slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt)
         };
         slots.iter().enumerate().map(of).collect()
@@ -143,7 +143,10 @@ impl Engine {
 
     /// Impacts and holding impulses of other interfaces that act on a handle in this window.
     pub(crate) fn stops_of_others(&self, slot: &Slot) -> Wrench {
-        let of = |&[j, t]: &[usize; 2]| self.state.interfaces[j].impacts[t] + self.state.interfaces[j].holding[t];
+        let of = |&[j, t]: &[usize; 2]| {
+            let state = &self.state.interfaces[j];
+            state.impacts[t] + state.holding[t] + self.pass.added[j][t]
+        };
         slot.others.iter().map(of).fold(Wrench::ZERO, |sum, stop| sum + stop)
     }
 
