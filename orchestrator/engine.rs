@@ -59,6 +59,8 @@ pub(crate) struct InterfaceState {
     pub accelerations: Vec<Accelerations>,
     /// Those of them that the follower was told to expect in this window; none before the second.
     pub expected: Vec<Accelerations>,
+    /// Whether other carriers take the impacts and holding impulses.
+    pub passed_on: Vec<bool>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
     pub ledger: InterfaceLedger,
@@ -103,6 +105,8 @@ pub(crate) struct Pass {
     pub impacts: Vec<Vec<Wrench>>,
     /// Those that hold handles over the next window.
     pub holding: Vec<Vec<Wrench>>,
+    /// Whether other carriers take impacts and holding impulses.
+    pub passed_on: Vec<Vec<bool>>,
     /// Watched handles at the end, by member.
     pub ends: Vec<Vec<HandleState>>,
     /// By member.
@@ -214,6 +218,7 @@ impl Engine {
                 withheld: zeros.clone(),
                 accelerations: Vec::new(),
                 expected: Vec::new(),
+                passed_on: vec![false; interface.slots.len()],
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
                 factors: vec![1.0; interface.slots.len()],
@@ -233,6 +238,7 @@ impl Engine {
         let pass = Pass {
             used: zeros.clone(),
             added: zeros.clone(),
+            passed_on: zeros.iter().map(|slots| vec![false; slots.len()]).collect(),
             impacts: zeros.clone(),
             holding: zeros.clone(),
             got: zeros,
@@ -338,6 +344,7 @@ impl Engine {
             self.pass.got[i].fill(Wrench::ZERO);
             self.pass.impacts[i].fill(Wrench::ZERO);
             self.pass.holding[i].fill(Wrench::ZERO);
+            self.pass.passed_on[i].fill(false);
         }
         let inputs = self.inputs_of(m, dt, next_dt, pushes);
         let states = std::mem::take(&mut self.spare_states[m]);
@@ -434,6 +441,11 @@ impl Engine {
                 Reported::Impact => self.pass.impacts[interface][slot] += impulse,
             }
         }
+        for guide in stepped.passed_on {
+            if let Some(guide) = self.members[m].guides.get(guide as usize) {
+                guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
+            }
+        }
         self.pass.summaries[m] = Some(summary);
         Ok(())
     }
@@ -470,6 +482,7 @@ impl Engine {
         for (i, interface) in self.state.interfaces.iter_mut().enumerate() {
             interface.impacts.clone_from(&self.pass.impacts[i]);
             interface.holding.clone_from(&self.pass.holding[i]);
+            interface.passed_on.clone_from(&self.pass.passed_on[i]);
         }
         let state = &mut self.state;
         for (i, interface) in self.interfaces.iter().enumerate() {

@@ -75,12 +75,12 @@ impl Trial {
 }
 
 impl Engine {
-    /// Slots of bodies of leader `m` that a follower stops in this window.
+    /// Slots of bodies of leader `m` that a follower stops in this window, where that takes nothing from other carriers.
     pub(crate) fn stopped_slots(&self, m: usize) -> Vec<SlotIndex> {
         let is_stopped = |&&[i, s]: &&SlotIndex| {
             let (interface, state) = (&self.interfaces[i], &self.state.interfaces[i]);
             let is_body = interface.leader == m && interface.slots[s].body.is_some();
-            is_body && !state.expected.is_empty() && self.stop([i, s]) != Wrench::ZERO
+            is_body && !state.passed_on[s] && !state.expected.is_empty() && self.stop([i, s]) != Wrench::ZERO
         };
         self.contacts.iter().filter(is_stopped).copied().collect()
     }

@@ -57,6 +57,8 @@ pub(crate) struct Stepped {
     pub impacts: Vec<Reaction>,
     /// Holds carriers over their next window.
     pub holding: Vec<Reaction>,
+    /// Guides whose impulses for the next window other carriers take.
+    pub passed_on: Vec<u32>,
     /// Of the simulator's own steps `[s]`.
     pub seconds: f64,
     /// Given back, so that their memory can be used again.
@@ -126,13 +128,16 @@ impl Worker {
     fn step(&mut self, dt: f64, n: u32, inputs: Inputs, mut states: Vec<HandleState>) -> Stepped {
         let start = Instant::now();
         let [mut reactions, mut impacts, mut holding] = [const { Vec::new() }; 3];
+        let mut passed_on = Vec::new();
         states.resize(self.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
-            let summary = worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding])?;
+            let summary =
+                worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
-        Stepped { outcome, states, reactions, impacts, holding, seconds: start.elapsed().as_secs_f64(), inputs }
+        let seconds = start.elapsed().as_secs_f64();
+        Stepped { outcome, states, reactions, impacts, holding, passed_on, seconds, inputs }
     }
 
     /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the
@@ -143,10 +148,12 @@ impl Worker {
         n: u32,
         inputs: &Inputs,
         [reactions, impacts, holding]: [&mut Vec<Reaction>; 3],
+        passed_on: &mut Vec<u32>,
     ) -> Result<StepSummary, SimulatorError> {
         if n == 1 {
             let report = self.simulator.step(dt, inputs)?;
             (*reactions, *impacts, *holding) = (report.reactions, report.impacts, report.holding);
+            *passed_on = report.passed_on;
             let stages = report.stages;
             return Ok(StepSummary {
                 iterations: report.iterations,
@@ -169,6 +176,7 @@ impl Worker {
             let report = self.simulator.step(dt / f64::from(n), &part)?;
             impacts.extend(report.impacts);
             holding.extend(report.holding);
+            passed_on.extend(report.passed_on);
             for Reaction { guide, carrier, impulse } in report.reactions {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }

@@ -121,8 +121,9 @@ impl AviCloth {
 }
 
 impl AviCloth {
-    /// Computes impacts on carriers that come to where the cloth cannot give way.
-    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
+    /// Computes impacts on carriers that come to where the cloth cannot give way. Returns the guides whose impacts
+    /// other carriers take.
+    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) -> Vec<u32> {
         let Work {
             contacts,
             obstacles,
@@ -138,7 +139,7 @@ impl AviCloth {
         } = &mut self.work;
         impacts.clear();
         holding.clear();
-        let Some(contacts) = contacts else { return };
+        let Some(contacts) = contacts else { return vec![] };
         // Vertices have times of their own; what was loaded has come to the end of the step.
         let gravity = V3::from(self.parameters.gravity);
         begin.clear();
@@ -150,7 +151,7 @@ impl AviCloth {
         let State { contact, external, .. } = next;
         let (guides, positions) = (&self.guides, begin);
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external)
     }
 }
 

@@ -137,7 +137,7 @@ impl AviCloth {
         check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v))?;
         report.substeps = count;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
-        self.stop_carriers(inputs);
+        report.passed_on = self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

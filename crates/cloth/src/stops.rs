@@ -32,8 +32,8 @@ impl Obstacles {
     /// Adds impulses that stop carriers in their next step where the cloth has no room for them: `holding` is
     /// spread over that step, `impacts` act at its start. Both include the share of carriers of attachments;
     /// `external` takes that of the cloth's own supports. `reactions` of this step count as pending where the
-    /// response is not iterated. Adds nothing without responses. Call it last, since it takes over the memory
-    /// of `contacts`.
+    /// response is not iterated. Adds nothing without responses. Returns the guides whose impulses other carriers
+    /// take. Call it last, since it takes over the memory of `contacts`.
     pub fn stop_carriers(
         &self,
         contacts: &mut Contacts,
@@ -41,10 +41,10 @@ impl Obstacles {
         reactions: &[Reaction],
         [holding, impacts]: [&mut Vec<Reaction>; 2],
         external: &mut Wrench,
-    ) {
+    ) -> Vec<u32> {
         let response = |guide: usize| cloth.inputs.responses.get(guide).and_then(Option::as_deref);
         cloth.contact.forget_loads();
-        let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return };
+        let Some(first) = (0..cloth.guides.len()).find_map(|guide| response(guide)?.first()) else { return vec![] };
         let pending = Pending::of(cloth.inputs, reactions, first.next_step);
         let carriers: Vec<Carriers> = (0..contacts.obstacles().len() as u32)
             .map(|obstacle| {
@@ -86,7 +86,7 @@ impl Obstacles {
         };
         // Numbers that contact refuses of the next step are refused in that step, if it comes to
         // them.
-        let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return };
+        let Ok(stops) = contacts.stops(cloth.contact, &ahead) else { return vec![] };
         let reaction = |of: &partita_contact::Reaction| {
             let guide = self.guide(of.obstacle);
             // About the carrier, where it ends this step.
@@ -108,6 +108,10 @@ impl Obstacles {
             support.take(of.force, of.place, holding, external);
             support.take(of.impact, of.place, impacts, external);
         }
+        let mut passed_on: Vec<u32> = stops.passed_on.iter().map(|&obstacle| self.guide(obstacle) as u32).collect();
+        passed_on.sort_unstable();
+        passed_on.dedup();
+        passed_on
     }
 }
 

@@ -59,6 +59,8 @@ pub struct Stops {
     pub impacts: Vec<Reaction>,
     /// Impulses on kinematic vertices, which their supports take.
     pub supports: Vec<Supported>,
+    /// Obstacles whose impulses other bodies take: what backs the cloth, or carries its supports.
+    pub passed_on: Vec<u32>,
 }
 
 /// An impulse on a kinematic vertex.
@@ -131,10 +133,14 @@ impl Contacts {
             for (k, c) in contact.held(cloth, ahead) {
                 let (vertex, force, impact) = (contact.pair.vertices[k], c * force, c * impact);
                 let Some(Backing { obstacle, .. }) = contact.backed[k] else {
+                    if ahead.supports.iter().any(|support| support.vertex == vertex) {
+                        stops.passed_on.push(contact.obstacle);
+                    }
                     stops.supports.push(Supported { vertex, place, force, impact });
                     continue;
                 };
                 let obstacles = [contact.obstacle, obstacle];
+                stops.passed_on.extend(obstacles);
                 loads.push(Load { vertex, obstacles, normal: contact.n, force: c.abs() * contact.push / ahead.dt });
                 let Carriers::Frame(frame) = &ahead.carriers[obstacle as usize] else { continue };
                 let arm = place - frame.pose.translation.vector;

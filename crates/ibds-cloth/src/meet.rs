@@ -103,15 +103,16 @@ impl IbdsCloth {
         Ok(contacts.impulses().iter().any(|impulse| *impulse != V3::zeros()))
     }
 
-    /// Computes impacts on carriers that come to where the cloth cannot give way.
-    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) {
+    /// Computes impacts on carriers that come to where the cloth cannot give way. Returns the guides whose impacts
+    /// other carriers take.
+    pub(crate) fn stop_carriers(&mut self, inputs: &Inputs) -> Vec<u32> {
         let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, holding, .. } = &mut self.work;
         impacts.clear();
         holding.clear();
-        let Some(contacts) = contacts else { return };
+        let Some(contacts) = contacts else { return vec![] };
         let State { contact, positions, velocities, external, .. } = next;
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external)
     }
 }

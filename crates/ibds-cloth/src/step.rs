@@ -113,7 +113,7 @@ impl IbdsCloth {
         }
         self.work.next.time = report.time;
         report.iterations = self.work.counts.iterations;
-        self.stop_carriers(inputs);
+        report.passed_on = self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

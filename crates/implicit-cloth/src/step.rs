@@ -136,7 +136,7 @@ impl ImplicitCloth {
             }
         }
         self.work.next.time = end;
-        self.stop_carriers(inputs);
+        report.passed_on = self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);
@@ -461,15 +461,16 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    /// Computes impacts on carriers that come to where the cloth cannot give way.
-    fn stop_carriers(&mut self, inputs: &Inputs) {
+    /// Computes impacts on carriers that come to where the cloth cannot give way. Returns the guides whose impacts
+    /// other carriers take.
+    fn stop_carriers(&mut self, inputs: &Inputs) -> Vec<u32> {
         let Work { contacts, obstacles, next, inverse_masses, held, reactions, impacts, holding, .. } = &mut self.work;
         let State { contact, positions, velocities, external, .. } = next;
         impacts.clear();
         holding.clear();
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
-        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external);
+        obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external)
     }
 
     fn check_finite(&self) -> Result<(), SimulatorError> {

@@ -78,6 +78,9 @@ pub struct StepReport {
     /// Impulses that hold carriers against their other accelerations over their next step, where the follower cannot make
     /// room. They act as reactions do, but no motion of this step caused them. Sorted as the reactions.
     pub holding: Vec<Reaction>,
+    /// Guides whose impacts and holding impulses other carriers take, such as a body between which and another one cloth
+    /// is pressed. Those of all other guides are taken by what holds the follower. Sorted.
+    pub passed_on: Vec<u32>,
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
     /// Where the time went.
@@ -95,6 +98,7 @@ impl StepReport {
             reactions: Vec::new(),
             impacts: Vec::new(),
             holding: Vec::new(),
+            passed_on: Vec::new(),
             notes: Vec::new(),
             stages: Stages::default(),
         }
