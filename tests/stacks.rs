@@ -74,28 +74,27 @@ fn held_cloth_bears_a_stack() {
         for start in [Start::Lying, Start::Falling, Start::Apart] {
             let is_steep = masses[1] > 5.0 * masses[0];
             for rate in [60.0, 120.0, 240.0].into_iter().filter(|&rate| rate > 60.0 || !is_steep) {
-                for scheme in [Scheme::Interleaved, relaxed.clone()] {
-                    number += 1;
-                    let about = format!("{masses:?}, {start:?}, {rate} Hz, method {}, {scheme:?}", number % 3);
-                    let (mut run, blocks) = scene(rate, scheme, number, start, &masses);
-                    let energy = |run: &mut Run| {
-                        let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
-                        ledger.kinetic + ledger.potential
-                    };
-                    let (weight, first) = (G * masses.iter().sum::<f64>(), energy(&mut run));
-                    let mut lowest = f64::INFINITY;
-                    for _ in 0..(2.0 * rate) as u32 {
-                        run.advance().unwrap();
-                        let now = energy(&mut run);
-                        assert!(now < first + 1e-3 * weight, "{about}: {now} J of {first} J");
-                        lowest = lowest.min(run.state(blocks[0]).unwrap().position[1] - 0.5 * HEIGHT);
-                    }
-                    assert!(lowest > -HEIGHT / 7.0, "{about}: it sank to {lowest} m");
-                    let before = run.ledgers()[0].used.linear[1];
-                    run.for_seconds(0.25).unwrap();
-                    let borne = run.ledgers()[0].used.linear[1] - before;
-                    assert!((borne / (0.25 * weight) - 1.0).abs() < 0.05, "{about}: {borne} N s are borne");
+                number += 1;
+                let scheme = if number % 2 == 0 { Scheme::Interleaved } else { relaxed.clone() };
+                let about = format!("{masses:?}, {start:?}, {rate} Hz, method {}, {scheme:?}", number % 3);
+                let (mut run, blocks) = scene(rate, scheme, number, start, &masses);
+                let energy = |run: &mut Run| {
+                    let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
+                    ledger.kinetic + ledger.potential
+                };
+                let (weight, first) = (G * masses.iter().sum::<f64>(), energy(&mut run));
+                let mut lowest = f64::INFINITY;
+                for _ in 0..(2.0 * rate) as u32 {
+                    run.advance().unwrap();
+                    let now = energy(&mut run);
+                    assert!(now < first + 1e-3 * weight, "{about}: {now} J of {first} J");
+                    lowest = lowest.min(run.state(blocks[0]).unwrap().position[1] - 0.5 * HEIGHT);
                 }
+                assert!(lowest > -HEIGHT / 7.0, "{about}: it sank to {lowest} m");
+                let before = run.ledgers()[0].used.linear[1];
+                run.for_seconds(0.25).unwrap();
+                let borne = run.ledgers()[0].used.linear[1] - before;
+                assert!((borne / (0.25 * weight) - 1.0).abs() < 0.05, "{about}: {borne} N s are borne");
             }
         }
     }

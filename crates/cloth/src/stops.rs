@@ -102,13 +102,15 @@ impl Obstacles {
         };
         holding.extend(stops.forces.iter().map(reaction));
         impacts.extend(stops.impacts.iter().map(reaction));
+        let mut passed_on: Vec<u32> = stops.passed_on.iter().map(|&obstacle| self.guide(obstacle) as u32).collect();
         for of in &stops.supports {
             let held = cloth.held.iter().find(|held| held.vertex == of.vertex as usize);
-            let support = held.and_then(|held| held.guide).map_or(Support::Own, Support::Guide);
+            let guide = held.and_then(|held| held.guide);
+            passed_on.extend(guide);
+            let support = guide.map_or(Support::Own, Support::Guide);
             support.take(of.force, of.place, holding, external);
             support.take(of.impact, of.place, impacts, external);
         }
-        let mut passed_on: Vec<u32> = stops.passed_on.iter().map(|&obstacle| self.guide(obstacle) as u32).collect();
         passed_on.sort_unstable();
         passed_on.dedup();
         passed_on
