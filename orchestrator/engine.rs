@@ -57,7 +57,7 @@ pub(crate) struct InterfaceState {
     pub withheld: Vec<Wrench>,
     /// Accelerations of the leader's handles in the last window by all but this follower; none before the first.
     pub accelerations: Vec<Accelerations>,
-    /// Those of them that the follower was told to expect in this window; none before the second.
+    /// Accelerations that the follower predicted for this window, but for those by other followers; none before the second.
     pub expected: Vec<Accelerations>,
     /// Whether other carriers take the impacts and holding impulses.
     pub passed_on: Vec<bool>,
@@ -97,7 +97,7 @@ enum Reported {
 pub(crate) struct Pass {
     /// Impulses on the leaders' handles that followers asked for, by interface and slot.
     pub used: Vec<Vec<Wrench>>,
-    /// Impulses besides those, which stop carriers on which others press ([`crate::loaded`]).
+    /// Impulses besides those, on carriers under other loads ([`crate::loaded`]).
     pub added: Vec<Vec<Wrench>>,
     /// Impulses that the followers put on them, impacts included.
     pub got: Vec<Vec<Wrench>>,
@@ -145,6 +145,8 @@ pub(crate) struct Engine {
     pub springs: Vec<SpringPlan>,
     /// Slots of bodies and points that followers collide with and can move.
     pub contacts: Vec<SlotIndex>,
+    /// Those of bodies, by leader.
+    pub bodies: Vec<Vec<SlotIndex>>,
     pub scheme: Scheme,
     pub state: Coupled,
     pub pass: Pass,
@@ -233,6 +235,10 @@ impl Engine {
             }
         }
         let contacts = crate::plan::contacts(&interfaces);
+        let mut bodies = vec![vec![]; members.len()];
+        for &[i, s] in contacts.iter().filter(|&&[i, s]| interfaces[i].slots[s].body.is_some()) {
+            bodies[interfaces[i].leader].push([i, s]);
+        }
         let levels =
             levels.into_iter().flat_map(|level| crate::plan::one_after_the_other(&level, &interfaces)).collect();
         let pass = Pass {
@@ -265,6 +271,7 @@ impl Engine {
             interfaces,
             springs,
             contacts,
+            bodies,
             scheme,
             state,
             pass,
@@ -307,15 +314,13 @@ impl Engine {
             }
             self.pass.added[i].fill(Wrench::ZERO);
         }
+        (0..self.interfaces.len()).for_each(|i| self.pass.clear_reports(i));
         self.has_stepped.fill(false);
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
             let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
-            let stopped: Vec<_> = stepping.iter().map(|&m| self.stopped_slots(m)).collect();
-            for (&m, stopped) in stepping.iter().zip(&stopped) {
-                if !stopped.is_empty() {
-                    self.mark_step(m)?;
-                }
+            for &m in &stepping {
+                self.mark_step(m)?;
                 self.post_step(m, dt, next_dt, pushes);
             }
             let mut failure = None;
@@ -323,16 +328,14 @@ impl Engine {
                 if let Err(error) = self.collect(m) {
                     failure.get_or_insert(Failure { member: m, error });
                 }
-                self.has_stepped[m] = true;
             }
             if let Some(failure) = failure {
                 return Err(failure);
             }
-            for (&m, stopped) in stepping.iter().zip(&stopped) {
-                if !stopped.is_empty() {
-                    self.make_up(m, stopped, dt, next_dt, pushes)?;
-                }
+            for &m in &stepping {
+                self.raise_impulses(m, dt, next_dt, pushes)?;
             }
+            stepping.iter().for_each(|&m| self.has_stepped[m] = true);
         }
         self.state.totals.passes += 1;
         Ok(())
@@ -341,10 +344,7 @@ impl Engine {
     /// Lets member `m` take its step; [`Engine::collect`] takes in what it answers.
     pub(crate) fn post_step(&mut self, m: usize, dt: f64, next_dt: f64, pushes: &[Push]) {
         for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
-            self.pass.got[i].fill(Wrench::ZERO);
-            self.pass.impacts[i].fill(Wrench::ZERO);
-            self.pass.holding[i].fill(Wrench::ZERO);
-            self.pass.passed_on[i].fill(false);
+            self.pass.clear_reports(i);
         }
         let inputs = self.inputs_of(m, dt, next_dt, pushes);
         let states = std::mem::take(&mut self.spare_states[m]);
@@ -442,9 +442,10 @@ impl Engine {
             }
         }
         for guide in stepped.passed_on {
-            if let Some(guide) = self.members[m].guides.get(guide as usize) {
-                guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
-            }
+            let Some(guide) = self.members[m].guides.get(guide as usize) else {
+                return Err(SimulatorError::failed("guide passed on", guide, "a guide that it was given"));
+            };
+            guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
         }
         self.pass.summaries[m] = Some(summary);
         Ok(())
@@ -474,10 +475,10 @@ impl Engine {
         self.record_passivity(dt);
         for i in 0..self.interfaces.len() {
             let now = self.accelerations(i, dt);
-            let before = &self.state.interfaces[i].accelerations;
-            self.state.interfaces[i].expected =
-                now.iter().enumerate().map(|(s, a)| lasting(a, before.get(s))).collect();
-            self.state.interfaces[i].accelerations = now;
+            let InterfaceState { accelerations, expected, .. } = &mut self.state.interfaces[i];
+            expected.clear();
+            expected.extend(now.iter().enumerate().map(|(s, now)| lasting(now, accelerations.get(s))));
+            *accelerations = now;
         }
         for (i, interface) in self.state.interfaces.iter_mut().enumerate() {
             interface.impacts.clone_from(&self.pass.impacts[i]);

@@ -9,7 +9,7 @@ use crate::{passivity::work, plan::Slot};
 
 /// Impulses between one follower and one leader since time 0, summed over the leader's handles.
 ///
-/// Torques are about the handle on which they act. `used + pending = got`, to rounding.
+/// Torques are about the handle on which they act. `used + pending = got + added`, to rounding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceLedger {
     /// Name of the follower.
@@ -21,6 +21,9 @@ pub struct InterfaceLedger {
     /// Reported for them by the follower, less impulses that were to hold them in a window that
     /// came shorter [N s, N m s].
     pub got: Wrench,
+    /// On handles under other loads, besides what the follower asked for; part of `used`. What holds the follower takes it,
+    /// and the follower's own ledger does not know of it [N s, N m s].
+    pub added: Wrench,
     /// Reported and not yet used; acts in the next window, but for what would add energy to a body
     /// there [N s, N m s].
     pub pending: Wrench,
@@ -45,6 +48,7 @@ impl InterfaceLedger {
             leader,
             used: zero,
             got: zero,
+            added: zero,
             pending: zero,
             in_transit: 0.0,
             lag: [0.0; 3],
@@ -53,8 +57,7 @@ impl InterfaceLedger {
         }
     }
 
-    /// Books one window with impulses by slot, given the leader's watched states at its start and end. The follower
-    /// counts as having asked for what was `added`.
+    /// Records one window with impulses by slot, given the leader's watched states at its start and end.
     pub(crate) fn book(
         &mut self,
         slots: &[Slot],
@@ -73,7 +76,8 @@ impl InterfaceLedger {
             let residual = used[i] - got[i];
             pending[i] = pending[i] - residual;
             self.used += used[i] + added[i];
-            self.got += got[i] + added[i];
+            self.got += got[i];
+            self.added += added[i];
             self.pending += pending[i];
             self.moments[0] += moment(used[i] + added[i], &x);
             self.moments[1] += moment(got[i] + added[i], &x);
@@ -96,7 +100,7 @@ impl InterfaceLedger {
 
     /// |used + pending − got| over |used| + |got|, force and torque apart, the larger [-]: rounding.
     pub fn closure(&self) -> f64 {
-        let open = self.used + self.pending - self.got;
+        let open = self.used + self.pending - self.got - self.added;
         let relative = |part: fn(&Wrench) -> [f64; 3]| {
             let size = Vector3::from(part(&self.used)).norm() + Vector3::from(part(&self.got)).norm();
             if size > 0.0 { Vector3::from(part(&open)).norm() / size } else { 0.0 }

@@ -170,6 +170,14 @@ pub(crate) fn work(impulse: Wrench, velocities: [V3; 2]) -> f64 {
 }
 
 impl Pass {
+    /// Forgets what the follower of interface `i` has reported.
+    pub(crate) fn clear_reports(&mut self, i: usize) {
+        self.got[i].fill(Wrench::ZERO);
+        self.impacts[i].fill(Wrench::ZERO);
+        self.holding[i].fill(Wrench::ZERO);
+        self.passed_on[i].fill(false);
+    }
+
     /// Impulse that the motion of the last pass caused at a slot.
     pub(crate) fn reaction(&self, [i, s]: SlotIndex) -> Wrench {
         self.got[i][s] - self.impacts[i][s] - self.holding[i][s]
@@ -212,7 +220,7 @@ impl Engine {
         (next.work > (ALLOWED * next.energies[0]).max(FALL * next.energies[1])).then_some(next.work)
     }
 
-    /// Kinetic energy of a simulator after its last step, if it says it `[J]`.
+    /// Kinetic energy of a simulator after its last step, if it reports one `[J]`.
     pub(crate) fn kinetic(&mut self, member: usize) -> Option<f64> {
         let ledger = self.seats[member].look(|simulator| simulator.ledger());
         ledger.ok().flatten().map(|ledger| ledger.kinetic)

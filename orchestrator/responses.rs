@@ -9,6 +9,7 @@ use partita_simulator::{HandleState, Mobility, Response, Wrench};
 
 use crate::{
     engine::Engine,
+    passivity::SlotIndex,
     plan::{Carriers, GuidePlan, Interface, Slot, orientation_of},
 };
 
@@ -119,26 +120,30 @@ impl GuidePlan {
 }
 
 impl Engine {
-    /// Accelerations of an interface's handles in this pass by all but its follower, and by all but
-    /// impacts and holding impulses of others. Where its loads are iterated, by all but its own too.
+    /// Accelerations of an interface's handles in this pass; none if nothing uses them.
     pub(crate) fn accelerations(&self, interface: usize, dt: f64) -> Vec<Accelerations> {
-        let Interface { follower, leader, slots } = &self.interfaces[interface];
+        let Interface { follower, slots, .. } = &self.interfaces[interface];
         let from = self.contacts.partition_point(|&[i, _]| i < interface);
         let has_contacts = self.contacts.get(from).is_some_and(|&[i, _]| i == interface);
         if !self.members[*follower].responds && !has_contacts {
             return Vec::new();
         }
-        let (from, to) = (&self.state.states[*leader], &self.pass.ends[*leader]);
-        let of = |(number, slot): (usize, &Slot)| {
-            let before = &self.state.interfaces[interface];
-            let used = match self.is_iterated([interface, number]) {
-                true => before.impacts[number] + before.holding[number],
-                false => self.pass.used[interface][number],
-            };
-            let used = used + self.pass.added[interface][number] + self.stops_of_others(slot);
-            slot.free_accelerations(&from[slot.watched], &to[slot.watched], used, dt)
+        (0..slots.len()).map(|s| self.acceleration([interface, s], dt)).collect()
+    }
+
+    /// Accelerations of a slot's handle in this pass by all but its follower, and by all but
+    /// impacts and holding impulses of others. Where its loads are iterated, by all but its own too.
+    pub(crate) fn acceleration(&self, [i, s]: SlotIndex, dt: f64) -> Accelerations {
+        let Interface { leader, slots, .. } = &self.interfaces[i];
+        let slot = &slots[s];
+        let [from, to] = [&self.state.states, &self.pass.ends].map(|states| &states[*leader][slot.watched]);
+        let before = &self.state.interfaces[i];
+        let used = match self.is_iterated([i, s]) {
+            true => before.impacts[s] + before.holding[s],
+            false => self.pass.used[i][s],
         };
-        slots.iter().enumerate().map(of).collect()
+        let used = used + self.pass.added[i][s] + self.stops_of_others(slot);
+        slot.free_accelerations(from, to, used, dt)
     }
 
     /// Impacts and holding impulses of other interfaces that act on a handle in this window.

@@ -63,9 +63,10 @@ fn scene(rate: f64, scheme: Scheme, method: usize, start: Start, masses: &[f64])
 }
 
 /// A stack stays on held cloth and gains no energy, whether it lies there, falls on it, or comes down
-/// body by body. The lowest body sinks by less than a seventh of its height: in half a window of 60 Hz
-/// it goes 1 cm. After two seconds the stack rests: the sheet bears its weight to 5 % over a quarter of
-/// a second, in which 0.1 m/s are that much. With a ratio of masses of ten that takes more than 60 Hz.
+/// body by body. Energy may rise by what lifts the stack as far as it falls from rest in a window.
+/// The lowest body sinks by less than it falls in half a window of 60 Hz, 1 cm. After two seconds the
+/// stack rests: the sheet bears its weight to 5 % over half a second, in which 0.2 m/s are that
+/// much. With a ratio of masses of ten that takes more than 60 Hz.
 #[test]
 fn held_cloth_bears_a_stack() {
     let relaxed: Scheme = Relaxed::default().tolerance(1e-3).into();
@@ -75,9 +76,10 @@ fn held_cloth_bears_a_stack() {
             let is_steep = masses[1] > 5.0 * masses[0];
             for rate in [60.0, 120.0, 240.0].into_iter().filter(|&rate| rate > 60.0 || !is_steep) {
                 number += 1;
+                let method = (number + number / 3) % 3;
                 let scheme = if number % 2 == 0 { Scheme::Interleaved } else { relaxed.clone() };
-                let about = format!("{masses:?}, {start:?}, {rate} Hz, method {}, {scheme:?}", number % 3);
-                let (mut run, blocks) = scene(rate, scheme, number, start, &masses);
+                let about = format!("{masses:?}, {start:?}, {rate} Hz, method {method}, {scheme:?}");
+                let (mut run, blocks) = scene(rate, scheme, method, start, &masses);
                 let energy = |run: &mut Run| {
                     let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
                     ledger.kinetic + ledger.potential
@@ -87,14 +89,16 @@ fn held_cloth_bears_a_stack() {
                 for _ in 0..(2.0 * rate) as u32 {
                     run.advance().unwrap();
                     let now = energy(&mut run);
-                    assert!(now < first + 1e-3 * weight, "{about}: {now} J of {first} J");
+                    assert!(now < first + weight * 0.5 * G / rate.powi(2), "{about}: {now} J of {first} J");
                     lowest = lowest.min(run.state(blocks[0]).unwrap().position[1] - 0.5 * HEIGHT);
                 }
-                assert!(lowest > -HEIGHT / 7.0, "{about}: it sank to {lowest} m");
+                assert!(lowest > -0.01, "{about}: it sank to {lowest} m");
                 let before = run.ledgers()[0].used.linear[1];
-                run.for_seconds(0.25).unwrap();
+                run.for_seconds(0.5).unwrap();
+                let end = run.state(blocks[0]).unwrap();
                 let borne = run.ledgers()[0].used.linear[1] - before;
-                assert!((borne / (0.25 * weight) - 1.0).abs() < 0.05, "{about}: {borne} N s are borne");
+                assert!((borne / (0.5 * weight) - 1.0).abs() < 0.05, "{about}: {borne} N s are borne");
+                assert!(end.velocity[1].abs() < 0.1, "{about}: it moves with {:?}", end.velocity);
             }
         }
     }

@@ -119,9 +119,9 @@ pub(super) struct FixedPoint<'a> {
     energy: Option<f64>,
     /// Passes of this window before, with fewer slots.
     before: u32,
-    /// Impulse on each carrier in each pass `[N s]`, and velocity and spin at its end `[m/s]`,
-    /// `[rad/s]`.
-    shown: Vec<Vec<(Wrench, [V3; 2])>>,
+    /// Impulse on each carrier in each pass `[N s]`, and what was added to it, and velocity and spin
+    /// at its end `[m/s]`, `[rad/s]`.
+    shown: Vec<Vec<([Wrench; 2], [V3; 2])>>,
     best: Option<Trial>,
     /// Newest first.
     others: Vec<Trial>,
@@ -184,7 +184,9 @@ impl<'a> FixedPoint<'a> {
                 continue;
             }
             halvings = 0;
-            let shown = |&[i, s]: &SlotIndex| (forces[i][s].scaled(dt), engine.end_velocities([i, s]));
+            let shown = |&[i, s]: &SlotIndex| {
+                ([forces[i][s].scaled(dt), engine.pass.added[i][s]], engine.end_velocities([i, s]))
+            };
             self.shown.push(self.slots.iter().map(shown).collect());
 
             // Without impulses that are meant for the next window.
@@ -270,7 +272,7 @@ impl<'a> FixedPoint<'a> {
         self.unstack(engine, &trial.x, &mut loads);
         // Later loads may be so large that carriers meet others, hence by the first pass.
         let slots = self.slots.iter().zip(&self.shown[0]).zip(self.mobility_shown(engine));
-        let wrenches = slots.zip(&trial.given).map(|(((&slot, (applied, end)), shown), &given)| {
+        let wrenches = slots.zip(&trial.given).map(|(((&slot, ([applied, _], end)), shown), &given)| {
             let change = engine.change(slot, *applied);
             let without = [0, 1].map(|k| end[k] - shown * change[k]);
             let load = loads[slot[0]][slot[1]].scaled(dt);
@@ -286,9 +288,9 @@ impl<'a> FixedPoint<'a> {
     /// impulses.
     fn mobility_shown(&self, engine: &Engine) -> Vec<f64> {
         let of = |k: usize| {
-            let fraction = |passes: &[Vec<(Wrench, [V3; 2])>]| {
+            let fraction = |passes: &[Vec<([Wrench; 2], [V3; 2])>]| {
                 let [(before, from), (after, to)] = [passes[0][k], passes[1][k]];
-                let change = after - before;
+                let change = after[0] + after[1] - before[0] - before[1];
                 let found = work(change, [0, 1].map(|k| to[k] - from[k]));
                 let stated = work(change, engine.change(self.slots[k], change));
                 (stated > 0.0 && found >= 0.0).then(|| (found / stated).min(1.0))

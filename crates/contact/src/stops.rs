@@ -133,7 +133,7 @@ impl Contacts {
             for (k, c) in contact.held(cloth, ahead) {
                 let (vertex, force, impact) = (contact.pair.vertices[k], c * force, c * impact);
                 let Some(Backing { obstacle, .. }) = contact.backed[k] else {
-                    if ahead.supports.iter().any(|support| support.vertex == vertex) {
+                    if ahead.supports.binary_search_by_key(&vertex, |support| support.vertex).is_ok() {
                         stops.passed_on.push(contact.obstacle);
                     }
                     stops.supports.push(Supported { vertex, place, force, impact });
