@@ -44,7 +44,8 @@ const FALL: f64 = 0.5;
 const DRIVEN: f64 = 1000.0;
 
 /// Energy that such reactions add to a carrier in one window from which they count in any case,
-/// likewise [-]: its weight drives it by friction with up to 2 μ². More is an impact.
+/// likewise [-]: its weight drives a body that slides by friction with up to 2 μ², and a ball, which it
+/// turns too, with 7 μ². More counts as an impact, which costs iterations.
 const SUDDEN: f64 = 4.0;
 
 /// Fraction of the largest energy of a contact that counts later on, so that a body rests after an

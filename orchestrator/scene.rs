@@ -58,7 +58,8 @@ impl Contact {
         self
     }
 
-    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own.
+    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own. Within one window a vertex of
+    /// cloth bounces once: the leader's motion is prescribed there, and gives energy each time.
     pub fn restitution(&mut self, coefficient: f64) -> &mut Self {
         self.restitution = Some(coefficient);
         self

@@ -43,10 +43,24 @@ pub(crate) struct Allowance {
     is_shared: bool,
 }
 
+impl Allowance {
+    /// Whether calls share it, until the next [`Contacts::start_step`].
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+}
+
 impl Contacts {
-    /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
-    /// this one. Without it, each call has as many for itself.
+    /// Makes all calls until the next of this one a single step: they share its visits
+    /// ([`crate::Parameters::visits`]), and obstacles throw each vertex back once. Without it, each
+    /// call is a step by itself.
     pub fn start_step(&mut self) {
+        self.renew_allowance();
+        self.work.bounced.clear();
+    }
+
+    /// Allows as many visits again within a step.
+    pub fn renew_allowance(&mut self) {
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
 

@@ -58,7 +58,13 @@ impl Contacts {
         let fill = |k: usize| if k < N { (vertices[k], weights[k]) } else { (vertices[0], 0.0) };
         let (vertices, weights) = (std::array::from_fn(|k| fill(k).0), std::array::from_fn(|k| fill(k).1));
         let mut given = Given { vertices, weights, impulse, obstacle, arm: V3::zeros() };
+        let bounces = obstacle.is_some_and(|k| self.work.meetings[k as usize].restitution > 0.0);
         let work = &mut self.work;
+        if bounces {
+            for (v, _) in given.parts(work.bounced.len()) {
+                work.bounced[v] = true;
+            }
+        }
         if let Some([begin, _]) = obstacle.and_then(|k| work.poses[k as usize].as_ref()) {
             // From where the surface would have set out, as angular momentum is told (`torque.rs`).
             let at = |v: usize| work.straight_begins[v] - begin.translation.vector;
