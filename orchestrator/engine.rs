@@ -343,9 +343,6 @@ impl Engine {
 
     /// Lets member `m` take its step; [`Engine::collect`] takes in what it answers.
     pub(crate) fn post_step(&mut self, m: usize, dt: f64, next_dt: f64, pushes: &[Push]) {
-        for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
-            self.pass.clear_reports(i);
-        }
         let inputs = self.inputs_of(m, dt, next_dt, pushes);
         let states = std::mem::take(&mut self.spare_states[m]);
         self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });

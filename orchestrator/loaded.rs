@@ -113,11 +113,7 @@ impl Engine {
     fn search(&mut self, m: usize, slots: &[SlotIndex], dt: f64, next_dt: f64, pushes: &[Push]) -> Result<(), Failure> {
         let Some(plain) = self.loaded_step(slots, vec![0.0; slots.len()], m, dt) else { return Ok(()) };
         // Each of several followers of one handle makes up its share.
-        let share = |&[i, s]: &SlotIndex| {
-            let others = self.interfaces[i].slots[s].others.iter().filter(|other| slots.contains(other)).count();
-            1.0 / (1 + others) as f64
-        };
-        let first = plain.shortfalls.iter().zip(slots).map(|(short, slot)| share(slot) * short.max(0.0));
+        let first = plain.shortfalls.iter().zip(slots).map(|(short, &slot)| short.max(0.0) / self.sharing(slots, slot));
         let (mut factors, mut best) = (first.collect::<Vec<_>>(), plain.clone());
         let mut accepted = vec![plain];
         for _ in 0..REPEATS {
@@ -159,6 +155,10 @@ impl Engine {
             self.pass.added[i][s] = self.asked([i, s]).scaled(factor);
         }
         self.ask(m, Request::Retract(STEP))?;
+        // Of a leader that follows others.
+        for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
+            self.pass.clear_reports(i);
+        }
         self.post_step(m, dt, next_dt, pushes);
         self.collect(m).map_err(|error| Failure { member: m, error })
     }
@@ -176,19 +176,13 @@ impl Engine {
     /// The last step of leader `m`; none if it reports no energy.
     fn loaded_step(&mut self, slots: &[SlotIndex], factors: Vec<f64>, m: usize, dt: f64) -> Option<LoadedStep> {
         let kinetic = self.kinetic(m)?;
-        let driven = slots.iter().map(|&slot| self.work_of_asked(slot).max(0.0)).sum();
+        let driven = slots.iter().filter_map(|&[i, s]| {
+            let impulse = self.asked([i, s]) + self.pass.added[i][s];
+            Some(self.contact([i, s], dt)?.work(impulse).max(0.0))
+        });
+        let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();
         Some(LoadedStep { factors, shortfalls, kinetic, driven })
-    }
-
-    /// (1 + s) J·(v₀ + v₁)/2 in the last step of the leader `[J]`.
-    fn work_of_asked(&self, [i, s]: SlotIndex) -> f64 {
-        let interface = &self.interfaces[i];
-        let [start, end] =
-            [&self.state.states, &self.pass.ends].map(|states| &states[interface.leader][interface.slots[s].watched]);
-        let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (Vector3::from(a) + Vector3::from(b));
-        let velocities = [mean(start.velocity, end.velocity), mean(start.spin, end.spin)];
-        work(self.asked([i, s]) + self.pass.added[i][s], velocities)
     }
 
     /// ε after the last step of the leader [-].

@@ -121,7 +121,7 @@ impl Tank {
 pub(crate) type SlotIndex = [usize; 2];
 
 /// Motion of a handle over one window.
-struct HandleMotion<'a> {
+pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
     start: &'a HandleState,
     end: &'a HandleState,
@@ -130,7 +130,7 @@ struct HandleMotion<'a> {
 
 impl HandleMotion<'_> {
     /// Work of an impulse that acts over this window `[J]`.
-    fn work(&self, impulse: Wrench) -> f64 {
+    pub(crate) fn work(&self, impulse: Wrench) -> f64 {
         let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
         work(impulse, [mean(self.start.velocity, self.end.velocity), mean(self.start.spin, self.end.spin)])
     }
@@ -305,13 +305,21 @@ impl Engine {
 
     /// Motion of a slot in the last pass, if it is the movable carrier of a contact with impulses
     /// in it.
-    fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
+    pub(crate) fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
         let interface = &self.interfaces[i];
         let slot = &interface.slots[s];
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.is_contact() && !idle;
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
         collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
+    }
+
+    /// Number of slots, of all these, with the handle of one of them: each may move it as if its
+    /// mobility were so many times what it is (mass splitting), so that all together add no more
+    /// energy than each may [-].
+    pub(crate) fn sharing(&self, slots: &[SlotIndex], [i, s]: SlotIndex) -> f64 {
+        let others = self.interfaces[i].slots[s].others.iter();
+        (1 + others.filter(|&other| slots.contains(other)).count()) as f64
     }
 
     /// Sum of what all followers put on the handle of a slot.

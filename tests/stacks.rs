@@ -40,7 +40,7 @@ fn scene(rate: f64, scheme: Scheme, method: usize, start: Start, masses: &[f64])
     let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
     let mut scene = Scene::new(Rate::hz(rate));
     scene.scheme(scheme);
-    match method % 3 {
+    match method {
         0 => {
             let mut cloth = ImplicitCloth::new("sheet", mesh, Fabric::cotton()).unwrap().gravity(g);
             cloth.pin(&all).unwrap();

@@ -98,7 +98,7 @@ impl Solved {
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
             let velocities = engine.next_velocities([i, s]);
-            let shown = shown * sharing(engine, &self.slots, [i, s]);
+            let shown = shown * engine.sharing(&self.slots, [i, s]);
             let tank = engine.state.interfaces[i].passivity[s].tank.energy();
             let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
             let reaction = engine.pass.reaction([i, s]);
@@ -276,7 +276,7 @@ impl<'a> FixedPoint<'a> {
             let change = engine.change(slot, *applied);
             let without = [0, 1].map(|k| end[k] - shown * change[k]);
             let load = loads[slot[0]][slot[1]].scaled(dt);
-            let shown = shown * sharing(engine, &self.slots, slot);
+            let shown = shown * engine.sharing(&self.slots, slot);
             engine.passive_part(slot, load, &without, shown, given).scaled(1.0 / dt)
         });
         self.rows(engine, wrenches).collect()
@@ -358,14 +358,6 @@ impl<'a> FixedPoint<'a> {
             wrenches[i][s] = Wrench { linear: [row[0], row[1], row[2]], angular };
         }
     }
-}
-
-/// Number of slots, of all these, with the handle of one of them: each may move it as if its
-/// mobility were so many times what it is (mass splitting), so that all together add no more energy
-/// than each may [-].
-fn sharing(engine: &Engine, slots: &[SlotIndex], [i, s]: SlotIndex) -> f64 {
-    let others = engine.interfaces[i].slots[s].others.iter();
-    (1 + others.filter(|&other| slots.contains(other)).count()) as f64
 }
 
 /// The combination x̄ of trials, and its residual r̄, that is smallest.

@@ -43,13 +43,6 @@ pub(crate) struct Allowance {
     is_shared: bool,
 }
 
-impl Allowance {
-    /// Whether calls share it, until the next [`Contacts::start_step`].
-    pub fn is_shared(&self) -> bool {
-        self.is_shared
-    }
-}
-
 impl Contacts {
     /// Makes all calls until the next of this one a single step: they share its visits
     /// ([`crate::Parameters::visits`]), and obstacles throw each vertex back once. Without it, each
@@ -77,7 +70,9 @@ impl Contacts {
     pub(crate) fn start_call(&mut self) {
         if !self.work.allowance.is_shared {
             self.work.allowance.left = self.allowed();
+            self.work.bounced.clear();
         }
+        self.work.bounced.resize(self.features.vertices(), false);
     }
 
     fn vertices_counted(&self) -> usize {

@@ -183,7 +183,7 @@ pub(crate) struct Work {
     pub gap_kept: f64,
     pub parting: f64,
     pub allowance: Allowance,
-    /// Vertices that obstacles with restitution have met in this step.
+    /// Vertices that obstacles with restitution have touched in this step.
     pub bounced: Vec<bool>,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
@@ -411,10 +411,6 @@ impl Contacts {
         work.impulses.resize(self.features.vertices(), V3::zeros());
         work.reactions.clear();
         work.given.clear();
-        if !work.allowance.is_shared() {
-            work.bounced.clear();
-        }
-        work.bounced.resize(self.features.vertices(), false);
     }
 
     /// Of the last [`Contacts::resolve`], the impulse on each vertex of the surface `[N s]`; on one that goes where it is told,
