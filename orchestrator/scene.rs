@@ -58,8 +58,7 @@ impl Contact {
         self
     }
 
-    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own. Within one window a vertex of
-    /// cloth bounces once: the leader's motion is prescribed there, and gives energy each time.
+    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own.
     pub fn restitution(&mut self, coefficient: f64) -> &mut Self {
         self.restitution = Some(coefficient);
         self

@@ -119,10 +119,9 @@ impl AviCloth {
         let count = whole * finer;
         let each = count.div_ceil(whole.max(ALLOWANCES));
         let looks = self.parameters.limit.map_or(0, |limit| limit.looks(self.stretch()));
-        self.work.contacts.iter_mut().for_each(Contacts::start_step);
         for part in 0..count {
             if part.is_multiple_of(each) {
-                self.work.contacts.iter_mut().for_each(Contacts::renew_allowance);
+                self.work.contacts.iter_mut().for_each(Contacts::start_step);
             }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let share = f64::from(each).recip();

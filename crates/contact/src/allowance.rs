@@ -44,16 +44,11 @@ pub(crate) struct Allowance {
 }
 
 impl Contacts {
-    /// Makes all calls until the next of this one a single step: they share its visits
-    /// ([`crate::Parameters::visits`]), and obstacles throw each vertex back once. Without it, each
-    /// call is a step by itself.
+    /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
+    /// this one. Without it, each call has as many for itself.
     pub fn start_step(&mut self) {
-        self.renew_allowance();
-        self.work.bounced.clear();
-    }
-
-    /// Allows as many visits again within a step.
-    pub fn renew_allowance(&mut self) {
+        // Some are left only where a call failed.
+        self.work.bounces.clear();
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
 
@@ -70,9 +65,7 @@ impl Contacts {
     pub(crate) fn start_call(&mut self) {
         if !self.work.allowance.is_shared {
             self.work.allowance.left = self.allowed();
-            self.work.bounced.clear();
         }
-        self.work.bounced.resize(self.features.vertices(), false);
     }
 
     fn vertices_counted(&self) -> usize {

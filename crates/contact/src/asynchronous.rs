@@ -2,8 +2,7 @@
 //!
 //! \[TPS08\] B. Thomaszewski, S. Pabst, W. Straßer: Asynchronous Cloth Simulation. CGI 2008, section 4. Its first stage is
 //! [`Contacts::find_pairs`], its second [`Contacts::push_apart`] for each of [`Contacts::due_pairs`] that is due, its third
-//! [`Contacts::resolve_deflected`] over the interval, which has the guarantee and knows all that the second leaves out: restitution
-//! and touch.
+//! [`Contacts::resolve_deflected`] over the interval, which has the guarantee and knows what the second leaves out: touch.
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -90,7 +89,7 @@ impl Contacts {
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
     /// `[s]`, a part of the interval: repelling where it is nearer than its thickness, stopping where it would meet within `dt`,
-    /// with friction. Sides of obstacles are those at the begin of the interval.
+    /// with restitution and friction. Sides of obstacles are those at the begin of the interval.
     /// None where it needs none. They are opposite, without torque between cloth and cloth that all moves, and nothing of infinite mass gets to move.
     pub fn push_apart(
         &self,
@@ -130,12 +129,16 @@ impl Contacts {
         };
         let n = near.offset.try_normalize(0.0)?;
         let apart = self.apart(pair, &near, x, &n, &meeting);
-        let least = asked(&meeting, apart, self.parameters.rates.recovered(dt));
+        let closing = -n.dot(&(0..4).map(|k| near.weights[k] * v[k]).sum());
+        let mut least = asked(&meeting, apart, self.parameters.rates.recovered(dt)) / dt;
+        if meeting.restitution > 0.0 && closing > self.parameters.rates.restitution_threshold {
+            least = least.max(meeting.restitution * closing);
+        }
         let slip = || {
             let place = self.core_point(pair, &near, x, obstacle) - self.sign_of(pair, &near) * meeting.radius * n;
             self.slip(pair, &near.weights, &place, x, &n)
         };
-        let mut impulses = push_along(&n, least / dt, &meeting, &near.weights, v, inverse_masses, slip)?;
+        let mut impulses = push_along(&n, least, &meeting, &near.weights, v, inverse_masses, slip)?;
         if obstacle.is_none() {
             cancel_turn(x, inverse_masses, &mut impulses);
         }

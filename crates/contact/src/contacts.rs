@@ -183,8 +183,9 @@ pub(crate) struct Work {
     pub gap_kept: f64,
     pub parting: f64,
     pub allowance: Allowance,
-    /// Vertices that obstacles with restitution have touched in this step.
-    pub bounced: Vec<bool>,
+    /// Contacts that throw the cloth back at the end of the call, in velocities, and these at the end `[m/s]`.
+    pub bounces: Vec<Contact>,
+    pub last: Vec<V3>,
     /// Rounds of impacts that the step may still take.
     pub rounds_left: usize,
     /// All impulses of the step, and what is told of them.
@@ -294,6 +295,8 @@ impl Contacts {
         work.straight_begins.extend_from_slice(straight_begins);
         work.bent.clear();
         work.bent.extend(step.begin.iter().zip(straight_begins).map(|(begin, straight)| begin - straight));
+        work.last.clear();
+        work.last.extend(end.iter().zip(straight_begins).map(|(end, straight)| (end - straight) / step.dt));
         let intervals = self.intervals(step, end);
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
@@ -319,6 +322,7 @@ impl Contacts {
                 }
             }
         }
+        self.throw_back();
         self.tell_impulses();
         // What is told where to go is there to the last bit.
         let free = (0..n).filter(|&k| step.inverse_masses[k] > 0.0);
@@ -462,6 +466,9 @@ impl Contacts {
         for contact in &contacts {
             let impulse = (contact.push * contact.n + contact.drag) / dt;
             self.give(contact.pair.vertices, contact.weights, impulse, contact.obstacle);
+            if contact.push > 0.0 {
+                self.keep_bounce(contact, contact.drift, dt);
+            }
         }
         self.work.contacts = contacts;
         let crossings = std::mem::take(&mut self.work.crossings);

@@ -82,6 +82,7 @@ mod anchored;
 mod asynchronous;
 mod backed;
 mod bodies;
+mod bounce;
 mod broad;
 mod carriers;
 mod ccd;

@@ -37,6 +37,9 @@ pub struct Near {
     pub friction: f64,
     /// Part of the way out of contact that the cloth can make by itself: 0 where all of it is kinematic, 1 where it is free [-].
     pub way_made: f64,
+    /// Velocity along the normal with which the obstacle throws the cloth back: its restitution times that of the
+    /// approach, or 0 `[m/s]`.
+    pub bounce: f64,
 }
 
 impl Contacts {
@@ -73,6 +76,7 @@ impl Contacts {
             drift: contact.drift,
             friction: contact.friction,
             way_made: makes_way(&contact.pair.vertices, &contact.weights, &self.work.w),
+            bounce: contact.bounce,
         }
     }
 

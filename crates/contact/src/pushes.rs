@@ -37,7 +37,7 @@ const LEAST_TURN: f64 = 1e-4;
 /// Contacts over a step, with the impulses that they gave so far.
 #[derive(Debug, Default)]
 pub struct Pushes {
-    contacts: Vec<Contact>,
+    pub(crate) contacts: Vec<Contact>,
     pressed: Vec<Pressure>,
     /// Length of the step, where vertices are pressed `[s]`.
     dt: f64,
@@ -101,7 +101,7 @@ pub struct Touch {
 
 impl Contact {
     /// Of the first feature relative to the second, but for what is an obstacle's.
-    fn place(&self, x: &[V3]) -> V3 {
+    pub(crate) fn place(&self, x: &[V3]) -> V3 {
         self.pair.parts(self.weights, x.len()).map(|(v, c)| c * x[v]).sum()
     }
 }

@@ -397,6 +397,7 @@ impl Contacts {
                 drift,
                 friction: meeting.friction,
                 way_made: makes_way(&led.pair.vertices, &LED, &self.work.w),
+                bounce: 0.0,
             }));
         }
     }

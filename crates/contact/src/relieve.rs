@@ -33,7 +33,7 @@ pub(crate) struct Given {
 
 impl Given {
     /// The parts that are cloth, among so many vertices.
-    fn parts(&self, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn parts(&self, vertices: usize) -> impl Iterator<Item = (usize, f64)> {
         let all = self.vertices.map(|v| v as usize).into_iter().zip(self.weights);
         all.filter(move |(v, c)| *v < vertices && *c != 0.0)
     }
@@ -52,22 +52,28 @@ impl Contacts {
         impulse: V3,
         obstacle: Option<u32>,
     ) {
+        self.give_at(0, vertices, weights, impulse, obstacle);
+    }
+
+    /// Notes an impulse by weights, with frames at the start (0) or at the end (1) of the last part of the step.
+    pub(crate) fn give_at<const N: usize>(
+        &mut self,
+        end: usize,
+        vertices: [u32; N],
+        weights: [f64; N],
+        impulse: V3,
+        obstacle: Option<u32>,
+    ) {
         if impulse == V3::zeros() {
             return;
         }
         let fill = |k: usize| if k < N { (vertices[k], weights[k]) } else { (vertices[0], 0.0) };
         let (vertices, weights) = (std::array::from_fn(|k| fill(k).0), std::array::from_fn(|k| fill(k).1));
         let mut given = Given { vertices, weights, impulse, obstacle, arm: V3::zeros() };
-        let bounces = obstacle.is_some_and(|k| self.work.meetings[k as usize].restitution > 0.0);
         let work = &mut self.work;
-        if bounces {
-            for (v, _) in given.parts(work.bounced.len()) {
-                work.bounced[v] = true;
-            }
-        }
-        if let Some([begin, _]) = obstacle.and_then(|k| work.poses[k as usize].as_ref()) {
+        if let Some(poses) = obstacle.and_then(|k| work.poses[k as usize].as_ref()) {
             // From where the surface would have set out, as angular momentum is told (`torque.rs`).
-            let at = |v: usize| work.straight_begins[v] - begin.translation.vector;
+            let at = |v: usize| work.straight_begins[v] - poses[end].translation.vector;
             given.arm = given.parts(work.w.len()).map(|(v, c)| c * at(v)).sum();
         }
         work.given.push(given);

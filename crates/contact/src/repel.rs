@@ -70,9 +70,8 @@ impl Contacts {
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
         let is_fast = closing > self.parameters.rates.restitution_threshold * dt;
-        let has_bounced = pair.parts(near.weights, cloth).any(|(v, _)| work.bounced[v]);
-        if obstacle.is_some() && meeting.restitution > 0.0 && is_fast && !has_bounced {
-            contact.least = contact.least.max(meeting.restitution * closing);
+        if obstacle.is_some() && meeting.restitution > 0.0 && is_fast {
+            contact.bounce = meeting.restitution * closing / dt;
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
         let mobility = contact.mobility(&work.w);

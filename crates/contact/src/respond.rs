@@ -35,6 +35,8 @@ pub(crate) struct Contact {
     pub drift: V3,
     /// What the relative way along n has to be at least `[m]`.
     pub least: f64,
+    /// Velocity along n with which the obstacle throws the cloth back at the end of the step (`bounce.rs`) `[m/s]`.
+    pub bounce: f64,
     pub friction: f64,
     /// Sum of impulses along n `[kg m]`, and what it may be at most.
     pub push: f64,
@@ -58,6 +60,7 @@ impl Contact {
             alone: 0.0,
             drift: V3::zeros(),
             least: 0.0,
+            bounce: 0.0,
             friction: 0.0,
             push: 0.0,
             most: f64::INFINITY,

@@ -83,13 +83,15 @@ impl IbdsCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<bool, SimulatorError> {
-        let Work { contacts: Some(contacts), obstacles, next, inverse_masses, places, given, reactions, .. } =
-            &mut self.work
+        let Work {
+            contacts: Some(contacts), obstacles, next, inverse_masses, places, pushes, given, reactions, ..
+        } = &mut self.work
         else {
             return Ok(false);
         };
         let paths = obstacles.paths(motions);
         let step = Step { dt: h, begin: &next.positions, inverse_masses, paths: &paths };
+        contacts.add_bounces(pushes, &next.positions, h);
         let found = contacts.resolve(&mut next.contact, &step, places).map_err(not_apart)?;
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             if inverse_masses[k] > 0.0 {

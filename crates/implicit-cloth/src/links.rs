@@ -168,6 +168,7 @@ impl Link {
             drift: -dt * side.velocity,
             friction: 1.0,
             way_made: 1.0,
+            bounce: 0.0,
         };
         let by_range = if side.range > 0.0 { side.most / (side.range * dt) } else { f64::INFINITY };
         let open = Self::open([&near; 2], stiffness.min(by_range), slip_tolerance);
@@ -397,6 +398,7 @@ mod tests {
             drift: V3::zeros(),
             friction,
             way_made: 1.0,
+            bounce: 0.0,
         };
         let scale = Scale { stiffness: [20.0, 200.0], mass: 1.0, gravity: f64::INFINITY, slip_tolerance: 5e-4 };
         Link::new([&near; 2], scale, None, &[V3::zeros()], DT)

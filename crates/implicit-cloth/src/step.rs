@@ -436,6 +436,7 @@ impl ImplicitCloth {
         let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } = &mut self.work;
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
+        links.iter().filter(|link| link.force != V3::zeros()).for_each(|link| contacts.add_bounce(&link.near, dt));
         let found = contacts.resolve(&mut next.contact, &step, &mut memory.x).map_err(not_apart)?;
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             memory.v[k] += inverse_masses[k] * impulse;

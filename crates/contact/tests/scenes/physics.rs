@@ -210,25 +210,19 @@ fn restitution_is_that_of_the_pair() {
     }
 }
 
-/// A surface on a prescribed path gives energy each time that it throws something back, so it does that
-/// once a step, however often the cloth comes to it there. Calls by themselves are steps of their own.
+/// A floor throws cloth back at the end of the step: it is at the floor then, and not farther by the rest
+/// of the step at its new velocity, which would strain it where it is taut.
 #[test]
-fn cloth_is_thrown_back_once_a_step() {
-    let floor = Obstacle::new(Shape::HalfSpace).restitution(0.5);
-    let mut cloth = Cloth::new(&flat([4, 4], [0.1, 0.1], 2e-3), Parameters::default(), vec![floor]);
+fn bounces_displace_nothing() {
+    let floor = Obstacle::new(Shape::HalfSpace).restitution(1.0);
+    let mut cloth = Cloth::new(&flat([4, 4], [0.1, 0.1], 0.02), Parameters::default(), vec![floor]);
     cloth.gravity = V3::zeros();
-    let speed_after = |cloth: &mut Cloth| {
-        cloth.x.iter_mut().for_each(|x| x.y = 2e-3);
-        cloth.v.iter_mut().for_each(|v| *v = -V3::y());
-        cloth.step(1.0 / 480.0, &[Path::still(Isometry3::identity())]);
-        cloth.v[12].y
-    };
-    assert_relative_eq!(speed_after(&mut cloth), 0.5, epsilon = 1e-6);
-    assert_relative_eq!(speed_after(&mut cloth), 0.5, epsilon = 1e-6);
-    for _ in 0..2 {
-        cloth.contacts.start_step();
-        assert_relative_eq!(speed_after(&mut cloth), 0.5, epsilon = 1e-6);
-        assert!(speed_after(&mut cloth) < 0.1 && speed_after(&mut cloth) < 0.1);
+    cloth.v.iter_mut().for_each(|v| v.y = -6.0);
+    cloth.step(1.0 / 60.0, &[Path::still(Isometry3::identity())]);
+    let thickness = Parameters::default().thickness;
+    for (x, v) in cloth.x.iter().zip(&cloth.v) {
+        assert_relative_eq!(v.y, 6.0, epsilon = 1e-6);
+        assert!(x.y > 0.0 && x.y < 2.0 * thickness, "{}", x.y);
     }
 }
 
