@@ -33,7 +33,7 @@ impl AviCloth {
         fly_on(&next.nodes, gravity, accelerations, ways, step[0], step, begin);
         fly_on(&next.nodes, gravity, accelerations, ways, step[0] + dt, step, end);
         let paths = obstacles.paths(motions);
-        let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
+        let step = partita_contact::Step { dt, begin, velocities: None, inverse_masses, paths: &paths };
         let farthest = contacts.relative_displacement(&step, end) / f64::from(whole);
         let lengths = self.elements.patches.iter().flat_map(|patch| patch.lengths);
         let shortest = lengths.fold(f64::INFINITY, f64::min);
@@ -56,7 +56,7 @@ impl AviCloth {
         }
         fly_on(&next.nodes, gravity, accelerations, ways, interval.end, interval.step, end);
         let paths = obstacles.paths(motions);
-        let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
+        let step = partita_contact::Step { dt, begin, velocities: None, inverse_masses, paths: &paths };
         contacts.find_pairs(&next.contact, &step, end).map_err(not_apart)?;
         let [found, culled] = meetings.find(contacts, &self.owners, next, interval, self.parameters.culling);
         meetings.press(contacts, &self.elements, next);
@@ -93,7 +93,7 @@ impl AviCloth {
         let Some(contacts) = contacts.as_mut().filter(|_| dt > 0.0) else { return Ok(()) };
         fly_on(&next.nodes, gravity, accelerations, ways, interval.end, interval.step, end);
         let paths = obstacles.paths(motions);
-        let step = partita_contact::Step { dt, begin, inverse_masses, paths: &paths };
+        let step = partita_contact::Step { dt, begin, velocities: None, inverse_masses, paths: &paths };
         let by = |k: usize| *accelerations.get(k).unwrap_or(&gravity);
         let straight = |(k, (node, x)): (usize, (&Node, &V3))| x - dt * node.at(interval.end, by(k)).1;
         straight_begins.clear();

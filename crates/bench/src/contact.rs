@@ -113,7 +113,8 @@ impl Bellows {
 
     fn press(&mut self) -> Result<Report, Failure> {
         let paths = [Path::still(Isometry3::identity())];
-        let step = Step { dt: DT, begin: &self.begin, inverse_masses: &self.inverse_masses, paths: &paths };
+        let step =
+            Step { dt: DT, begin: &self.begin, velocities: None, inverse_masses: &self.inverse_masses, paths: &paths };
         Ok(self.contacts.resolve(&mut self.state, &step, &mut self.end.clone())?)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A sheet of 0.4 m by one of the three methods, of random thickness, is supported in one of eight
 //! ways. One to three balls, capsules, cylinders or boxes of 1 g to 100 kg hit it at 0.3 to 30 m/s.
-//! They aim at its middle, border or pins, in windows of 60 to 240 Hz, with or without gravity.
+//! They aim at its middle, border or pins, in windows of 60 to 240 Hz, with or without gravity, half
+//! of them with restitution.
 
 use std::{error::Error, f64::consts::FRAC_PI_2, time::Instant};
 
@@ -151,7 +152,11 @@ impl Scenario {
         if let Some(bar) = bar {
             scene.attach(points, bar);
         }
-        scene.contact("cloth", "rigid");
+        let restitution = random.pick(&[0.0, 0.0, 0.5, 1.0]);
+        scene.contact("cloth", "rigid").restitution(restitution);
+        if restitution > 0.0 {
+            about += &format!(" restitution {restitution},");
+        }
         scene.add(rigid).add_boxed(cloth);
         Ok(Self { run: scene.build()?, moving, rate, about })
     }

@@ -47,8 +47,6 @@ impl Contacts {
     /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
     /// this one. Without it, each call has as many for itself.
     pub fn start_step(&mut self) {
-        // Some are left only where a call failed.
-        self.work.bounces.clear();
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
 

@@ -222,7 +222,13 @@ impl Contacts {
                 Carriers::Points(_) => Path::Points { begin, end },
             })
             .collect();
-        let step = Step { dt: h, begin: ahead.positions, inverse_masses: ahead.inverse_masses, paths: &paths };
+        let step = Step {
+            dt: h,
+            begin: ahead.positions,
+            velocities: None,
+            inverse_masses: ahead.inverse_masses,
+            paths: &paths,
+        };
         self.check(&step, ahead.positions, &ends)?;
         self.start(&step, &ends);
         self.place(&paths, [0.0, 1.0], h);
@@ -491,7 +497,9 @@ impl Contacts {
             let falling = -h * n.dot(&motion.acceleration);
             contact.share = (falling.max(0.0) / excess).min(1.0);
             if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
-                contact.target = contact.target.max((1.0 - way_made) * meeting.restitution * approach);
+                // What accelerations add within the step is none of what is thrown back.
+                let thrown_back = meeting.restitution * approach - falling.max(0.0);
+                contact.target = contact.target.max((1.0 - way_made) * thrown_back);
             }
         }
     }

@@ -1,8 +1,9 @@
-//! Restitution: obstacles throw cloth back at the end of a step.
+//! Restitution: what obstacles stopped leaves them with e times the velocity of its approach.
 //!
 //! Contacts keep the cloth out of obstacles without restitution. At the end of the step, impulses at those that stopped
-//! something bring the relative velocity along each normal to at least e times that of the approach (J. J. Moreau:
-//! Numerical aspects of the sweeping process. Comput. Methods Appl. Mech. Eng. 177, 1999).
+//! something bring the relative velocity along each normal to at least e times that of the start of the step (J. J.
+//! Moreau: Numerical aspects of the sweeping process. Comput. Methods Appl. Mech. Eng. 177, 1999). Where forces of a
+//! simulator's own stopped it, like springs, impulses also take back what these gave beyond that.
 //!
 //! The rest of the step at that velocity would be a displacement without forces of the cloth: a vertex that taut cloth
 //! drew at a ball with 7 m/s went 13 cm off its neighbours in 8 ms, and the strain gave energy.
@@ -17,33 +18,39 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Change of velocity at which sweeps end, relative to the largest that is asked for [-].
+/// Change of velocity at which sweeps end, unless they come to [`crate::Parameters::sweeps`] before, relative to the largest
+/// that is asked for [-].
 const TOLERANCE: f64 = 1e-6;
 
 impl Contacts {
-    /// Adds a contact of [`Contacts::find_near`] by whose forces a simulator stopped its cloth over `dt` `[s]`: the next
-    /// [`Contacts::resolve`] throws it back there.
-    pub fn add_bounce(&mut self, near: &Near, dt: f64) {
-        let &Near { pair, obstacle, weights, normal: n, drift, friction, bounce, .. } = near;
-        let contact = Contact { weights, n, drift, friction, bounce, ..Contact::unloaded(pair, obstacle) };
-        self.keep_bounce(&contact, drift, dt);
+    /// Adds a contact of [`Contacts::find_near`] whose forces gave an impulse along its normal `[N s]` over `dt` `[s]`: in
+    /// the next [`Contacts::resolve`] features leave each other there with their restitution, or part by what they are too
+    /// near ([`crate::ContactRates::depenetration`]). Does nothing between cloth and cloth.
+    pub fn add_bounce(&mut self, near: &Near, impulse: f64, dt: f64) {
+        if near.obstacle.is_none() {
+            return;
+        }
+        let &Near { pair, obstacle, weights, normal: n, drift, friction, gap, thickness, bounce, .. } = near;
+        let parting = self.parameters.rates.recovered(dt) * (-gap).clamp(0.0, thickness) / dt;
+        let (least, drift, given) = (bounce.max(parting), drift / dt, impulse);
+        let unloaded = Contact::unloaded(pair, obstacle);
+        self.work.bounces.push(Contact { weights, n, drift, friction, least, given, ..unloaded });
     }
 
-    /// Adds all contacts that gave impulses over a step of `dt` `[s]`, with `begin` where that began `[m]`, as
-    /// [`Contacts::add_bounce`] does.
+    /// Adds all contacts that gave impulses over a step of `dt` `[s]`, with `begin` where that began `[m]`: in the next
+    /// [`Contacts::resolve`] obstacles throw back what they stopped there.
     pub fn add_bounces(&mut self, pushes: &Pushes, begin: &[V3], dt: f64) {
-        for contact in pushes.contacts.iter().filter(|contact| contact.push > 0.0) {
+        for contact in &pushes.contacts {
             self.keep_bounce(contact, contact.drift + contact.place(begin), dt);
         }
     }
 
-    /// Keeps a contact that stopped something in a part of the step of `dt` `[s]`, if it throws cloth back; `drift` is that over this part.
+    /// Keeps a contact that stopped something in a part of the step of `dt` `[s]`, if its obstacle throws that back. `drift` is
+    /// the one over this part `[m]`.
     pub(crate) fn keep_bounce(&mut self, contact: &Contact, drift: V3, dt: f64) {
-        let Contact { pair, bounce, .. } = *contact;
-        if bounce > 0.0 {
-            let most = most_push(&pair.vertices, &contact.weights, &self.work.w, bounce);
-            let (drift, drag, push) = (drift / dt, V3::zeros(), 0.0);
-            self.work.bounces.push(Contact { least: bounce, most, drift, drag, push, ..contact.clone() });
+        if contact.bounce > 0.0 && contact.push > 0.0 {
+            let (least, drift, drag, push) = (contact.bounce, drift / dt, V3::zeros(), 0.0);
+            self.work.bounces.push(Contact { least, drift, drag, push, ..contact.clone() });
         }
     }
 
@@ -51,7 +58,11 @@ impl Contacts {
     pub(crate) fn throw_back(&mut self) {
         let mut bounces = std::mem::take(&mut self.work.bounces);
         if !bounces.is_empty() {
+            keep_one_each(&mut bounces);
             let work = &mut self.work;
+            for contact in &mut bounces {
+                contact.most = most_push(&contact.pair.vertices, &contact.weights, &work.w, contact.least);
+            }
             for (v, (impulse, w)) in work.last.iter_mut().zip(work.impulses.iter().zip(&work.w)) {
                 *v += *w * impulse;
             }
@@ -74,4 +85,17 @@ impl Contacts {
         }
         self.work.bounces = bounces;
     }
+}
+
+/// Keeps one contact of those between the same places, the one that asks for most, with all that their forces gave.
+fn keep_one_each(bounces: &mut Vec<Contact>) {
+    let key = |contact: &Contact| (contact.pair.places(&contact.weights), contact.obstacle);
+    bounces.sort_unstable_by(|a, b| key(a).cmp(&key(b)).then(b.least.total_cmp(&a.least)));
+    bounces.dedup_by(|next, kept| {
+        let is_same = key(next) == key(kept);
+        if is_same {
+            kept.given += next.given;
+        }
+        is_same
+    });
 }

@@ -15,6 +15,11 @@ impl Contacts {
         count("positions at the begin", step.begin.len(), n, "vertices")?;
         count("begins of straight ways", straight_begins.len(), n, "vertices")?;
         count("positions at the end", end.len(), n, "vertices")?;
+        for (thing, velocities) in
+            ["velocities at the begin", "velocities at the end"].into_iter().zip(step.velocities.iter().flatten())
+        {
+            count(thing, velocities.len(), n, "vertices")?;
+        }
         count("inverse masses", step.inverse_masses.len(), n, "vertices")?;
         count("paths", step.paths.len(), self.obstacles.len(), "obstacles")?;
         let number = |good: bool, thing: &dyn Fn() -> String, found: f64, expected| {

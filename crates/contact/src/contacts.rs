@@ -8,6 +8,7 @@
 //! | what else crosses at the begin is led apart            | `untangle.rs`|         |
 //! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
 //! | what still would, moves as one                         | `zones.rs`   | 7.4     |
+//! | what was stopped with restitution is thrown back       | `bounce.rs`  |         |
 //!
 //! Over an interval every vertex goes straight from x to x + u. Obstacles' vertices are numbered on from the cloth's; what
 //! they do is given. An obstacle that turns does so in chords, in so many intervals that none leaves its arc by more than a
@@ -58,6 +59,9 @@ pub struct Step<'a> {
     pub dt: f64,
     /// Positions at the begin `[m]`. What crosses there is led apart.
     pub begin: &'a [V3],
+    /// Velocities of the vertices at the begin and, without impulses of the step, at the end; none: those of their displacements
+    /// `[m/s]`. Restitution is of the approach at the begin: what gravity adds would be energy that nobody gave.
+    pub velocities: Option<[&'a [V3]; 2]>,
     /// Inverse masses `[1/kg]`; a vertex with 0 goes where it is told.
     pub inverse_masses: &'a [f64],
     /// How each obstacle moves.
@@ -183,6 +187,8 @@ pub(crate) struct Work {
     pub gap_kept: f64,
     pub parting: f64,
     pub allowance: Allowance,
+    /// Velocities of the surface's vertices with which these come to what throws them back `[m/s]`.
+    pub approach: Vec<V3>,
     /// Contacts that throw the cloth back at the end of the call, in velocities, and these at the end `[m/s]`.
     pub bounces: Vec<Contact>,
     pub last: Vec<V3>,
@@ -284,6 +290,7 @@ impl Contacts {
         straight_begins: &[V3],
         end: &mut [V3],
     ) -> Result<Report, ContactError> {
+        let bounces = std::mem::take(&mut self.work.bounces);
         self.check(step, straight_begins, end)?;
         state.check(self)?;
         self.start_call();
@@ -291,12 +298,18 @@ impl Contacts {
         let n = self.features.vertices();
         self.start(step, end);
         let work = &mut self.work;
+        work.bounces = bounces;
         work.straight_begins.clear();
         work.straight_begins.extend_from_slice(straight_begins);
         work.bent.clear();
         work.bent.extend(step.begin.iter().zip(straight_begins).map(|(begin, straight)| begin - straight));
         work.last.clear();
-        work.last.extend(end.iter().zip(straight_begins).map(|(end, straight)| (end - straight) / step.dt));
+        match step.velocities {
+            Some([_, end]) => work.last.extend_from_slice(end),
+            None => {
+                work.last.extend(end.iter().zip(straight_begins).map(|(end, straight)| (end - straight) / step.dt));
+            }
+        }
         let intervals = self.intervals(step, end);
         let mut parts = Parts::new(intervals);
         self.work.rounds_left = self.parameters.impact_rounds as usize * (intervals + 7);
@@ -318,6 +331,7 @@ impl Contacts {
                 Err(ContactError::TooManyPairs { .. }) if self.is_limited_by_visits() => self.charge(usize::MAX),
                 Err(error) => {
                     *state = before;
+                    self.work.bounces.clear();
                     return Err(error);
                 }
             }
@@ -411,6 +425,8 @@ impl Contacts {
         work.w.extend_from_slice(step.inverse_masses);
         work.velocities.clear();
         work.velocities.extend(end.iter().zip(step.begin).map(|(end, begin)| (end - begin) / step.dt));
+        work.approach.clear();
+        work.approach.extend_from_slice(step.velocities.map_or(&work.velocities, |[begin, _]| begin));
         work.impulses.clear();
         work.impulses.resize(self.features.vertices(), V3::zeros());
         work.reactions.clear();
@@ -466,9 +482,7 @@ impl Contacts {
         for contact in &contacts {
             let impulse = (contact.push * contact.n + contact.drag) / dt;
             self.give(contact.pair.vertices, contact.weights, impulse, contact.obstacle);
-            if contact.push > 0.0 {
-                self.keep_bounce(contact, contact.drift, dt);
-            }
+            self.keep_bounce(contact, contact.drift, dt);
         }
         self.work.contacts = contacts;
         let crossings = std::mem::take(&mut self.work.crossings);

@@ -26,7 +26,7 @@
 //!     // What the cloth itself would do: here nothing but fall.
 //!     v.iter_mut().for_each(|v| v.y -= 9.81 * dt);
 //!     let mut end = [0, 1, 2].map(|k| x[k] + dt * v[k]);
-//!     let step = Step { dt, begin: &x, inverse_masses: &w, paths: &still };
+//!     let step = Step { dt, begin: &x, velocities: None, inverse_masses: &w, paths: &still };
 //!     let report = contacts.resolve(&mut state, &step, &mut end)?;
 //!     assert!(report.pinched.is_empty() && report.tangled.is_empty());
 //!     contacts.impulses().iter().enumerate().for_each(|(k, impulse)| v[k] += w[k] * impulse);

@@ -12,7 +12,7 @@ pub struct ContactRates {
     /// Part of its missing distance that a pair recovers in a second, at most: a tenth in a single step, which \[BFA02\]
     /// section 7.2 takes for steps of any length. Above 0 `[1/s]`. Default 6.
     pub depenetration: f64,
-    /// Normal speed up to which nothing bounces `[m/s]`. Default 0.1.
+    /// Normal speed of approach up to which nothing is thrown back `[m/s]`. Default 0.1.
     pub restitution_threshold: f64,
     /// Slip speed below which friction may be less than Coulomb's, so that it is a continuous function of the
     /// slip: ε_v of \[LFS20\] section 5. Above 0 `[m/s]`. Default 1e-4.

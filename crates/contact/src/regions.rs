@@ -159,7 +159,7 @@ impl Contacts {
     /// As [`Contacts::resolve`].
     pub fn find_through(&mut self, x: &[V3], paths: &[Path<'_>]) -> Result<Vec<[u32; 2]>, ContactError> {
         let inverse_masses = vec![1.0; x.len()];
-        let step = Step { dt: 1.0, begin: x, inverse_masses: &inverse_masses, paths };
+        let step = Step { dt: 1.0, begin: x, velocities: None, inverse_masses: &inverse_masses, paths };
         let unseen = State::unseen(self.obstacles.len());
         Ok(self.look_around(&unseen, &step, x)?.through)
     }

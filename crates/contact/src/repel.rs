@@ -69,9 +69,10 @@ impl Contacts {
         };
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
-        let is_fast = closing > self.parameters.rates.restitution_threshold * dt;
-        if obstacle.is_some() && meeting.restitution > 0.0 && is_fast {
-            contact.bounce = meeting.restitution * closing / dt;
+        let at_begin = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
+        let approach = at_begin.min(closing / dt);
+        if obstacle.is_some() && approach > self.parameters.rates.restitution_threshold {
+            contact.bounce = meeting.restitution * approach;
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
         let mobility = contact.mobility(&work.w);

@@ -41,6 +41,8 @@ pub(crate) struct Contact {
     /// Sum of impulses along n `[kg m]`, and what it may be at most.
     pub push: f64,
     pub most: f64,
+    /// Impulse along n that forces of a simulator gave and the sum may take back (`bounce.rs`) `[N s]`.
+    pub given: f64,
     /// Sum of impulses across n `[kg m]`.
     pub drag: V3,
     /// Torque of both that has been taken out again `[kg m²]`.
@@ -64,6 +66,7 @@ impl Contact {
             friction: 0.0,
             push: 0.0,
             most: f64::INFINITY,
+            given: 0.0,
             drag: V3::zeros(),
             cancelled: V3::zeros(),
         }
@@ -134,7 +137,7 @@ pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], tangentia
         let n = contact.n;
         let before = contact.push;
         let lacking = contact.least - n.dot(&contact.relative(u));
-        contact.push = (before + lacking / mobility).max(0.0).min(contact.most);
+        contact.push = (before + lacking / mobility).max(-contact.given).min(contact.most);
         if contact.push != before {
             let more = contact.push - before;
             contact.apply(&(more * n), u, w);

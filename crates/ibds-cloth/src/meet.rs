@@ -48,7 +48,13 @@ impl IbdsCloth {
             return Ok(0);
         };
         let paths = obstacles.paths(motions);
-        let step = Step { dt: h, begin: &next.positions, inverse_masses, paths: &paths };
+        let step = Step {
+            dt: h,
+            begin: &next.positions,
+            velocities: Some([&next.velocities; 2]),
+            inverse_masses,
+            paths: &paths,
+        };
         let found = if is_first {
             contacts.push_near(&next.contact, &step, places, pushes).map(|()| 0)
         } else {
@@ -84,13 +90,28 @@ impl IbdsCloth {
         report: &mut StepReport,
     ) -> Result<bool, SimulatorError> {
         let Work {
-            contacts: Some(contacts), obstacles, next, inverse_masses, places, pushes, given, reactions, ..
+            contacts: Some(contacts),
+            obstacles,
+            next,
+            start_velocities,
+            inverse_masses,
+            places,
+            pushes,
+            given,
+            reactions,
+            ..
         } = &mut self.work
         else {
             return Ok(false);
         };
         let paths = obstacles.paths(motions);
-        let step = Step { dt: h, begin: &next.positions, inverse_masses, paths: &paths };
+        let step = Step {
+            dt: h,
+            begin: &next.positions,
+            velocities: Some([start_velocities, &next.velocities]),
+            inverse_masses,
+            paths: &paths,
+        };
         contacts.add_bounces(pushes, &next.positions, h);
         let found = contacts.resolve(&mut next.contact, &step, places).map_err(not_apart)?;
         for (k, impulse) in contacts.impulses().iter().enumerate() {

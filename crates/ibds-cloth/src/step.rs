@@ -240,8 +240,8 @@ impl IbdsCloth {
         held.iter().for_each(|held| predicted[held.vertex] = held.position);
         places.clone_from(predicted);
         impulses.clear();
+        start_velocities.clone_from(&next.velocities);
         if islands.start(held.iter().map(|held| held.vertex)) {
-            start_velocities.clone_from(&next.velocities);
             impulses.extend(forces.iter().map(|f| h * f));
         }
         for sum in [taken, given] {

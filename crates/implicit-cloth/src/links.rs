@@ -286,6 +286,11 @@ impl Link {
         self.gap = self.near.gap - AHEAD * self.near.thickness;
     }
 
+    /// Whether it pushes along its normal, not as friction under a load alone.
+    pub fn is_spring(&self) -> bool {
+        self.load == 0.0
+    }
+
     /// Whether the normal, and with it the force, is that of where the contact comes to.
     pub fn is_turned(&self) -> bool {
         self.near.normal != self.start.normal

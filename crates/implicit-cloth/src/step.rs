@@ -288,7 +288,13 @@ impl ImplicitCloth {
             &mut self.work;
         obstacles.place(&self.guides, motions);
         let paths = obstacles.paths(motions);
-        let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
+        let step = partita_contact::Step {
+            dt,
+            begin: &next.positions,
+            velocities: Some([&next.velocities; 2]),
+            inverse_masses,
+            paths: &paths,
+        };
         memory.x.clear();
         memory.x.extend(next.positions.iter().zip(&next.velocities).map(|(x, v)| x + dt * v));
         contacts.find_near(&next.contact, &step, &memory.x, near).map_err(not_apart)?;
@@ -435,8 +441,15 @@ impl ImplicitCloth {
     ) -> Result<(), SimulatorError> {
         let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } = &mut self.work;
         let paths = obstacles.paths(motions);
-        let step = partita_contact::Step { dt, begin: &next.positions, inverse_masses, paths: &paths };
-        links.iter().filter(|link| link.force != V3::zeros()).for_each(|link| contacts.add_bounce(&link.near, dt));
+        let step = partita_contact::Step {
+            dt,
+            begin: &next.positions,
+            velocities: Some([&next.velocities, &memory.v]),
+            inverse_masses,
+            paths: &paths,
+        };
+        let pushing = links.iter().filter(|link| link.is_spring() && link.normal_force() > 0.0);
+        pushing.for_each(|link| contacts.add_bounce(&link.near, dt * link.normal_force(), dt));
         let found = contacts.resolve(&mut next.contact, &step, &mut memory.x).map_err(not_apart)?;
         for (k, impulse) in contacts.impulses().iter().enumerate() {
             memory.v[k] += inverse_masses[k] * impulse;

@@ -105,7 +105,7 @@ impl Cloth {
                 end[k] += h * self.v[k];
             }
         }
-        let step = Step { dt, begin: &self.x, inverse_masses: &self.inverse_masses, paths };
+        let step = Step { dt, begin: &self.x, velocities: None, inverse_masses: &self.inverse_masses, paths };
         let report = self.contacts.resolve(&mut self.state, &step, &mut end).unwrap();
         for (k, impulse) in self.contacts.impulses().iter().enumerate() {
             self.v[k] += self.inverse_masses[k] * impulse;

@@ -177,7 +177,7 @@ fn an_explosion_is_refused() {
         let begin = mesh.vertices();
         let mut end: Vec<V3> = begin.iter().enumerate().map(|(k, x)| x + size * scatter(k)).collect();
         let (given, mut state) = (end.clone(), State::default());
-        let step = Step { dt: 0.01, begin, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
+        let step = Step { dt: 0.01, begin, velocities: None, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
         let report = contacts.resolve(&mut state, &step, &mut end);
         if report.is_err() {
             assert!(end == given && state == State::default());
@@ -203,7 +203,8 @@ fn what_cannot_be_is_refused() {
     let below: Vec<V3> = mesh.vertices().iter().map(|x| x - V3::y()).collect();
     let mut refused = |state: &str, path: Path<'_>, expected: &str| {
         let mut state: State = serde_json::from_str(state).unwrap();
-        let step = Step { dt: 0.01, begin: mesh.vertices(), inverse_masses: &[1e3; 25], paths: &[path] };
+        let step =
+            Step { dt: 0.01, begin: mesh.vertices(), velocities: None, inverse_masses: &[1e3; 25], paths: &[path] };
         let (before, mut end) = (state.clone(), mesh.vertices().to_vec());
         assert_eq!(contacts.resolve(&mut state, &step, &mut end).unwrap_err().to_string(), expected);
         assert!(state == before && end == mesh.vertices());
@@ -242,7 +243,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(error.to_string(), "obstacle 0 is one-sided; expected a mesh for that");
     let mut contacts = Contacts::new(features(), Parameters::default(), vec![ball]).unwrap();
     let paths = [Path::Points { begin: &below, end: &below }];
-    let step = Step { dt: 0.01, begin: mesh.vertices(), inverse_masses: &[1e3; 25], paths: &paths };
+    let step = Step { dt: 0.01, begin: mesh.vertices(), velocities: None, inverse_masses: &[1e3; 25], paths: &paths };
     let error = contacts.resolve(&mut State::default(), &step, &mut below.clone()).unwrap_err();
     assert_eq!(error.to_string(), "obstacle 0 is moved by its points; expected a mesh for that");
 }
@@ -257,7 +258,7 @@ fn an_implosion_is_refused() {
     let begin = mesh.vertices();
     let given: Vec<V3> = begin.iter().map(|x| -x).collect();
     let (mut end, mut state) = (given.clone(), State::default());
-    let step = Step { dt: 0.01, begin, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
+    let step = Step { dt: 0.01, begin, velocities: None, inverse_masses: &vec![1e4; begin.len()], paths: &[] };
     let report = contacts.resolve(&mut state, &step, &mut end);
     assert_eq!(report, Err(ContactError::TooManyPairs { most: 40_000 }));
     assert!(end == given && state == State::default());

@@ -14,7 +14,7 @@ fn near(mesh: &Mesh, x: &[V3], obstacles: &[(Obstacle, Isometry3<f64>)]) -> Vec<
     let of = obstacles.iter().map(|(obstacle, _)| obstacle.clone()).collect();
     let mut contacts = Contacts::new(features, parameters, of).unwrap();
     let paths: Vec<Path<'_>> = obstacles.iter().map(|(_, pose)| Path::still(*pose)).collect();
-    let step = Step { dt: 0.01, begin: x, inverse_masses: &vec![1.0; x.len()], paths: &paths };
+    let step = Step { dt: 0.01, begin: x, velocities: None, inverse_masses: &vec![1.0; x.len()], paths: &paths };
     let mut found = vec![];
     contacts.find_near(&State::default(), &step, x, &mut found).unwrap();
     found

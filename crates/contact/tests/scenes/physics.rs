@@ -73,7 +73,7 @@ fn angular_momentum_is_kept_where_ways_are_bent() {
             let before = spin(&end, &v);
             let straight: Vec<V3> = end.iter().zip(&v).map(|(end, v)| end - dt * v).collect();
             let told = if bent { &straight } else { &x };
-            let inputs = Step { dt, begin: &x, inverse_masses: &inverse_masses, paths: &[] };
+            let inputs = Step { dt, begin: &x, velocities: None, inverse_masses: &inverse_masses, paths: &[] };
             let report = contacts.resolve_deflected(&mut state, &inputs, told, &mut end).unwrap();
             v.iter_mut().zip(contacts.impulses()).zip(&inverse_masses).for_each(|((v, impulse), w)| *v += *w * impulse);
             most = most.max((spin(&end, &v) - before).norm() / before.norm());
@@ -249,7 +249,7 @@ fn bad_input_is_refused_by_name() {
     let mut state = State::default();
     let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
     let begin = [V3::zeros(), V3::x(), V3::y()];
-    let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1.0; 3], paths: &[] };
+    let step = Step { dt: 0.01, begin: &begin, velocities: None, inverse_masses: &[1.0; 3], paths: &[] };
     let mut end = begin;
     end[2].x = f64::NAN;
     let found = say(contacts.resolve(&mut state, &step, &mut end));
@@ -269,7 +269,7 @@ fn parts_at_one_place_are_refused_by_name() {
     let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
     let begin = [V3::zeros(), V3::x(), V3::y(), V3::zeros(), -V3::x(), -V3::y()];
     let mut end = begin.map(|x| 1.1 * x);
-    let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1.0; 6], paths: &[] };
+    let step = Step { dt: 0.01, begin: &begin, velocities: None, inverse_masses: &[1.0; 6], paths: &[] };
     let error = contacts.resolve(&mut State::default(), &step, &mut end).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -290,7 +290,7 @@ fn one_pair_is_pushed_apart() {
     let v: Vec<V3> = begin.iter().map(|x| V3::new(0.2, if x.y > 0.015 { -2.0 } else { -1.5 }, 0.0)).collect();
     let end: Vec<V3> = begin.iter().zip(&v).map(|(x, v)| x + dt * v).collect();
     let still = [Path::still(Isometry3::identity())];
-    let step = Step { dt, begin: &begin, inverse_masses: &[1e3; 6], paths: &still };
+    let step = Step { dt, begin: &begin, velocities: None, inverse_masses: &[1e3; 6], paths: &still };
     contacts.find_pairs(&State::default(), &step, &end).unwrap();
     let pairs = contacts.due_pairs();
     assert!(pairs.len() > 6);
@@ -350,7 +350,7 @@ fn a_body_that_turns_takes_along_what_touches_it() {
             let end = begin.map(|x| x - dt * V3::y());
             let then = Isometry3::new(dt * slide, turn * axis);
             let path = [Path::Frame { begin: Isometry3::identity(), end: then }];
-            let step = Step { dt, begin: &begin, inverse_masses: &[1e3; 3], paths: &path };
+            let step = Step { dt, begin: &begin, velocities: None, inverse_masses: &[1e3; 3], paths: &path };
             contacts.find_pairs(&State::default(), &step, &end).unwrap();
             let (x, u) = contacts.vertices();
             let mut pushed = 0;
@@ -439,7 +439,8 @@ fn sheets_at_random_keep_apart_and_gain_no_energy() {
             // Ballistic: no springs, so that all that changes is contact.
             let (p, l, p_size, l_size) = momenta(&cloth);
             let mut end: Vec<V3> = cloth.x.iter().zip(&cloth.v).map(|(x, v)| x + dt * v).collect();
-            let inputs = Step { dt, begin: &cloth.x, inverse_masses: &cloth.inverse_masses, paths: &[] };
+            let inputs =
+                Step { dt, begin: &cloth.x, velocities: None, inverse_masses: &cloth.inverse_masses, paths: &[] };
             cloth.contacts.resolve(&mut cloth.state, &inputs, &mut end).unwrap();
             for (k, impulse) in cloth.contacts.impulses().iter().enumerate() {
                 cloth.v[k] += cloth.inverse_masses[k] * impulse;

@@ -318,7 +318,7 @@ fn resolved(
     let mut state = state.clone();
     // From heavy to light.
     let inverse_masses: Vec<f64> = (0..x.len()).map(|k| 1e3 * 10.0_f64.powi((k % 4) as i32)).collect();
-    let step = Step { dt: DT, begin: x, inverse_masses: &inverse_masses, paths };
+    let step = Step { dt: DT, begin: x, velocities: None, inverse_masses: &inverse_masses, paths };
     let report = contacts.resolve(&mut state, &step, &mut end)?;
     Ok((end, contacts.impulses().to_vec(), state, report))
 }

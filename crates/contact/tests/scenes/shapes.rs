@@ -213,7 +213,7 @@ fn triangles_need_no_area() {
 fn resolved(x: &[V3], triangles: &[[u32; 3]]) -> Result<Report, ContactError> {
     let features = Features::new(x.len(), triangles, &[]).unwrap();
     let mut contacts = Contacts::new(features, Parameters::default(), vec![]).unwrap();
-    let step = Step { dt: 0.01, begin: x, inverse_masses: &vec![1e3; x.len()], paths: &[] };
+    let step = Step { dt: 0.01, begin: x, velocities: None, inverse_masses: &vec![1e3; x.len()], paths: &[] };
     let mut end: Vec<V3> = x.iter().map(|x| 1.01 * x).collect();
     let before = end.clone();
     let result = contacts.resolve(&mut State::default(), &step, &mut end);

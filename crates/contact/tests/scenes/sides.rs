@@ -91,7 +91,7 @@ fn a_pair_knows_its_side() {
         let features = Features::new(3, &[[0, 1, 2]], &[]).unwrap();
         let mut contacts = Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap();
         let state = if inside { contacts.look(&corners, &still) } else { State::default() };
-        let step = Step { dt: 0.01, begin: &corners, inverse_masses: &[1e3; 3], paths: &still };
+        let step = Step { dt: 0.01, begin: &corners, velocities: None, inverse_masses: &[1e3; 3], paths: &still };
         contacts.find_pairs(&state, &step, &corners).unwrap();
         let x = contacts.vertices().0;
         let push = |pair: &Pair| {
@@ -162,7 +162,7 @@ fn a_tip_is_met_from_all_sides() {
         let mut contacts = Contacts::new(features, Parameters::default(), vec![obstacle]).unwrap();
         let (begin, mut end) = ([0.01 * from], [-0.01 * from]);
         let paths = [Path::still(Isometry3::identity())];
-        let step = Step { dt: 0.01, begin: &begin, inverse_masses: &[1e3], paths: &paths };
+        let step = Step { dt: 0.01, begin: &begin, velocities: None, inverse_masses: &[1e3], paths: &paths };
         contacts.resolve(&mut State::default(), &step, &mut end).unwrap();
         assert!(end[0].dot(&from) > 0.0, "from {from}: {}", end[0]);
     }
