@@ -53,9 +53,9 @@ fn scene(rate: f64, method: Method, [size, height]: [f64; 2], is_pinned: bool, b
     scene.build().unwrap()
 }
 
-/// Total energy in two windows together stays below that of the start, but for 2 % of the ball's, and at 24 Hz, where
-/// the ball moves by its own diameter in a window, for what implicit cloth gains there without restitution too: 15 %
-/// and less.
+/// Total energy in two windows together stays below that of the start, but for 2 % of the ball's. At 24 Hz, where the ball
+/// moves by its own diameter in a window, cloth says that it cannot keep its lengths or stiff forces their balance; 30 % there, of
+/// which 15 % is without restitution too.
 #[test]
 fn a_trampoline_with_restitution_gives_no_energy() {
     let scenes = [(24.0, 1.0, 0.3), (60.0, 1.0, 0.02), (60.0, 0.05, 0.02), (240.0, 0.05, 0.02)];
@@ -82,25 +82,29 @@ fn a_trampoline_with_restitution_gives_no_energy() {
     }
 }
 
-/// A sheet that falls flat on a floor with v keeps e² of its energy, and gets no more. Asynchronous cloth bounces when it gets
-/// there. The others do so at the end of a step with the velocity of its start: that is up to 2 g dt/v less, and
-/// as integrators of first order have it, g dt/v.
+/// A sheet that falls flat on a floor with v leaves it with e v, wherever in a step it gets there. Less by at most g dt is for
+/// what it rises until the end of the window, or for a bounce with the velocity of the step's start. Methods of first order fall with
+/// g dt/2 less, by g dt² n (n + 1)/2 in n steps. A hundredth of v is for the thickness.
 #[test]
 fn a_sheet_bounces_as_its_restitution_says() {
-    let height: f64 = 0.5;
-    for (rate, method) in [60.0, 240.0].into_iter().flat_map(|rate| METHODS.map(|method| (rate, method))) {
+    let scenes = [60.0, 240.0].into_iter().flat_map(|rate| METHODS.map(|method| (rate, method)));
+    for ((rate, method), k) in scenes.flat_map(|scene| (0..6).map(move |k| (scene, k))) {
         for restitution in [0.0, 0.5, 1.0] {
+            let height = 0.5 + 0.007 * f64::from(k);
             let floor = Body::fixed(Shape::cuboid([2.0, 0.2, 2.0])).at([0.0, -0.1, 0.0]);
             let mut run = scene(rate, method, [0.3, height], false, floor, restitution);
-            // Half of the time up after the bounce, for e = 0.5.
-            let [fall, up] = [1.0, 0.25].map(|part| part * (2.0 * height / G).sqrt());
-            run.for_seconds(fall + up).unwrap();
-            let ledger = run.simulator_ledger("cloth").unwrap().unwrap();
-            let kept = (ledger.kinetic + ledger.potential) / (ledger.mass * G * height);
-            let missing = if method == Method::Avi { 0.0 } else { 3.0 * G / rate / (2.0 * G * height).sqrt() };
-            let expected = restitution * restitution;
-            let range = expected * (1.0 - missing) - 0.01..expected + 0.01;
-            assert!(range.contains(&kept), "{rate} Hz, {method:?}, {restitution}: {kept} of {expected}");
+            let speed = (2.0 * G * height).sqrt();
+            let ledger = |run: &mut Run| run.simulator_ledger("cloth").unwrap().unwrap();
+            let energy = |ledger: &partita::simulator::Ledger| ledger.kinetic + ledger.potential;
+            let (start, mut fastest) = (energy(&ledger(&mut run)), 0.0_f64);
+            for _ in 0..(0.6 * rate) as u32 {
+                run.advance().unwrap();
+                let now = ledger(&mut run);
+                fastest = fastest.max(now.momentum[1] / now.mass / speed);
+                assert!(energy(&now) < 1.001 * start, "{rate} Hz, {method:?}, {restitution}, from {height} m");
+            }
+            let range = restitution - 1.5 * G / rate / speed - 0.01..restitution + 0.01;
+            assert!(range.contains(&fastest), "{rate} Hz, {method:?}, {restitution}, from {height} m: {fastest}");
         }
     }
 }

@@ -143,7 +143,7 @@ fn cloth_comes_to_rest() {
 }
 
 /// Impulses on the cloth and on what it meets are opposite, and so are their torques about the origin, whatever the
-/// obstacle; friction and a zone of held vertices included.
+/// obstacle; friction, restitution and a zone of held vertices included.
 #[test]
 fn reactions_are_opposite_to_impulses() {
     let shapes = [
@@ -155,8 +155,8 @@ fn reactions_are_opposite_to_impulses() {
         Shape::HalfSpace,
     ];
     for shape in shapes {
-        for impact_rounds in [8, 1] {
-            let obstacle = Obstacle::new(shape.clone()).friction(0.4).thickness(1e-3);
+        for (impact_rounds, restitution) in [(8, 0.0), (1, 0.0), (8, 0.7)] {
+            let obstacle = Obstacle::new(shape.clone()).friction(0.4).restitution(restitution).thickness(1e-3);
             let parameters = Parameters { impact_rounds, sweeps: 4, ..Parameters::default() };
             let mut cloth = Cloth::new(&flat([8, 8], [0.3, 0.3], 0.12), parameters, vec![obstacle]);
             cloth.substeps = 1;
@@ -183,8 +183,8 @@ fn reactions_are_opposite_to_impulses() {
                     angular += x.cross(p);
                     now += p.norm();
                 }
-                // Impulses of later parts of a step act where the cloth is then, at 3 m/s at most.
-                let moved = if report.parts > 1 { 3.0 * dt } else { 1e-12 };
+                // Impulses of later parts of a step, and of restitution, act where the cloth is then, at 3 m/s at most.
+                let moved = if report.parts > 1 || restitution > 0.0 { 3.0 * dt } else { 1e-12 };
                 assert!(linear.norm() <= 1e-12 * (1e-3 + now), "{shape:?} step {i}: {linear}");
                 assert!(angular.norm() <= moved * now + 1e-15, "{shape:?} step {i}: {angular}");
                 size += now;
@@ -210,8 +210,8 @@ fn restitution_is_that_of_the_pair() {
     }
 }
 
-/// A floor throws cloth back at the end of the step: it is at the floor then, and not farther by the rest
-/// of the step at its new velocity, which would strain it where it is taut.
+/// A floor throws cloth back at the end of the step: it is as far from the floor then as impacts keep it, and not
+/// farther by the rest of the step at its new velocity, which would strain it where it is taut.
 #[test]
 fn bounces_displace_nothing() {
     let floor = Obstacle::new(Shape::HalfSpace).restitution(1.0);
@@ -219,10 +219,57 @@ fn bounces_displace_nothing() {
     cloth.gravity = V3::zeros();
     cloth.v.iter_mut().for_each(|v| v.y = -6.0);
     cloth.step(1.0 / 60.0, &[Path::still(Isometry3::identity())]);
-    let thickness = Parameters::default().thickness;
+    let kept = 0.5 * Parameters::default().thickness;
     for (x, v) in cloth.x.iter().zip(&cloth.v) {
         assert_relative_eq!(v.y, 6.0, epsilon = 1e-6);
-        assert!(x.y > 0.0 && x.y < 2.0 * thickness, "{}", x.y);
+        assert!(x.y > 0.0 && x.y < 1.01 * kept, "{}", x.y);
+    }
+}
+
+/// Resting cloth is not thrown back, though gravity alone closes its contacts with more than the threshold in a step.
+#[test]
+fn resting_cloth_does_not_bounce() {
+    for (begin, expected) in [(0.0, 0.0), (-1.0, 1.0)] {
+        let floor = Obstacle::new(Shape::HalfSpace).restitution(1.0);
+        let sheet = flat([4, 4], [0.1, 0.1], 0.5 * Parameters::default().thickness);
+        let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![floor]);
+        let (dt, masses) = (1.0 / 24.0, cloth.inverse_masses.clone());
+        let [v, next] = [begin, begin - G * dt].map(|v| vec![V3::new(0.0, v, 0.0); cloth.x.len()]);
+        let mut end: Vec<V3> = cloth.x.iter().zip(&next).map(|(x, v)| x + dt * v).collect();
+        let paths = [Path::still(Isometry3::identity())];
+        let step = Step { dt, begin: &cloth.x, velocities: Some([&v, &next]), inverse_masses: &masses, paths: &paths };
+        cloth.contacts.resolve(&mut cloth.state, &step, &mut end).unwrap();
+        for ((impulse, w), v) in cloth.contacts.impulses().iter().zip(&masses).zip(&next) {
+            assert_relative_eq!(v.y + w * impulse.y, expected, epsilon = 1e-9);
+        }
+    }
+}
+
+/// Forces that stopped cloth and drive it back again are taken back: it leaves with its restitution. What they gave is all
+/// that may be, so cloth is not held.
+#[test]
+fn springs_drive_nothing_back() {
+    let dt = 0.01;
+    for (restitution, driven, given, expected) in
+        [(0.0, 0.8, 1.8, 0.0), (0.5, 0.8, 1.8, 0.5), (0.5, 0.1, 1.1, 0.5), (0.0, 0.8, 0.3, 0.5)]
+    {
+        let floor = Obstacle::new(Shape::HalfSpace).restitution(restitution);
+        let sheet = flat([1, 1], [0.1, 0.1], 0.5 * Parameters::default().thickness);
+        let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![floor]);
+        let masses = vec![1.0; 4];
+        let [v, then] = [-1.0, driven].map(|v| vec![V3::new(0.0, v, 0.0); 4]);
+        let paths = [Path::still(Isometry3::identity())];
+        let step = Step { dt, begin: &cloth.x, velocities: Some([&v, &then]), inverse_masses: &masses, paths: &paths };
+        let moved = |v: &[V3]| cloth.x.iter().zip(v).map(|(x, v)| x + dt * v).collect::<Vec<_>>();
+        let (predicted, mut end) = (moved(&v), moved(&then));
+        let mut near = vec![];
+        cloth.contacts.find_near(&cloth.state, &step, &predicted, &mut near).unwrap();
+        assert_eq!(near.len(), 4);
+        near.iter().for_each(|near| cloth.contacts.add_bounce(near, given, dt));
+        cloth.contacts.resolve(&mut cloth.state, &step, &mut end).unwrap();
+        for impulse in cloth.contacts.impulses() {
+            assert_relative_eq!(driven + impulse.y, expected, epsilon = 1e-9);
+        }
     }
 }
 
