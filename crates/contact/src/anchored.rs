@@ -49,6 +49,8 @@ pub(crate) struct Anchored {
     pub gained: V3,
     /// Relative velocity that it is to have along n `[m/s]`.
     pub target: f64,
+    /// The part of it with which features part that are too close, which takes energy `[m/s]`.
+    pub parting: f64,
     pub friction: f64,
     /// Bodies that an impulse moves.
     pub parts: Vec<Part>,
@@ -131,6 +133,7 @@ impl Anchored {
             free: V3::zeros(),
             gained: V3::zeros(),
             target: 0.0,
+            parting: 0.0,
             friction: 0.0,
             parts: vec![],
             group: 0,
@@ -493,6 +496,7 @@ impl Contacts {
         };
         let excess = (asked - n.dot(&contact.free)).max(0.0);
         contact.target = asked - way_made * excess;
+        contact.parting = contact.target.max(0.0);
         if excess > 0.0 {
             let falling = -h * n.dot(&motion.acceleration);
             contact.share = (falling.max(0.0) / excess).min(1.0);

@@ -24,7 +24,8 @@
 //! is inspected again, and contacts that it still violates at the end of the next step join the
 //! system: an active-set iteration of at most `ROUNDS` passes, each from the impulses of the last.
 //! Finally impulses are scaled so that they add no energy, except where they drive apart what is
-//! too close (`keep_passive`).
+//! too close (`keep_passive`): with friction, Newton's law of restitution may add some where bodies
+//! turn (T. R. Kane, D. A. Levinson: Dynamics: Theory and Applications, 1985).
 
 use nalgebra::Vector3;
 
@@ -227,7 +228,7 @@ fn set_changes(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies:
 /// body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at the
 /// start of the step would add energy that forces take again in it, all act at its start.
 fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, changes: &mut Changes) {
-    let driving = |contact: &Anchored| 0.5 * contact.push * contact.target.max(0.0);
+    let driving = |contact: &Anchored| 0.5 * contact.push * contact.parting;
     let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
     let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies, changes);
     // False for works that overflow, which say nothing of any contact of the group.
