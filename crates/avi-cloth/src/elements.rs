@@ -269,6 +269,12 @@ impl Patch {
         [self.vertices[side], self.vertices[(side + 1) % 3]]
     }
 
+    /// Strains of its sides with vertices at `x` `[m]` [-].
+    pub fn strains(&self, x: impl Fn(u32) -> V3) -> [f64; 3] {
+        let at = self.vertices.map(x);
+        std::array::from_fn(|k| (at[(k + 1) % 3] - at[k]).norm() / self.lengths[k] - 1.0)
+    }
+
     /// Vertices of the hinge at a side.
     pub fn hinge(&self, side: usize) -> [u32; 4] {
         [self.vertices[side], self.vertices[(side + 1) % 3], self.vertices[(side + 2) % 3], self.beyond[side]]

@@ -395,10 +395,7 @@ impl AviCloth {
     /// Strains of the sides of each triangle, in any order, those within the sheet twice [-].
     pub fn strains(&self) -> impl Iterator<Item = f64> {
         let x = self.positions();
-        self.elements.patches.iter().flat_map(move |patch| {
-            let at = patch.vertices.map(|v| x[v as usize]);
-            std::array::from_fn::<f64, 3, _>(|k| (at[(k + 1) % 3] - at[k]).norm() / patch.lengths[k] - 1.0)
-        })
+        self.elements.patches.iter().flat_map(move |patch| patch.strains(|v| x[v as usize]))
     }
 
     fn of(&self) -> Identity {

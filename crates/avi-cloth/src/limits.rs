@@ -51,7 +51,7 @@ pub(crate) fn count_taut(elements: &Elements, clocks: &[Clock], vertices: usize,
 }
 
 impl Limit {
-    /// Number of sides that one event may check in a step that starts with such a largest strain. Where something
+    /// Number of sides that one event may check in an interval that starts with such a largest strain. Where something
     /// pulls cloth out farther than its limit, no number of impulses is enough and each event takes all that it may:
     /// the number falls with the square of the strain.
     pub(crate) fn looks(&self, stretch: f64) -> u32 {
