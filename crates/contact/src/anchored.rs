@@ -501,7 +501,7 @@ impl Contacts {
             let falling = -h * n.dot(&motion.acceleration);
             contact.share = (falling.max(0.0) / excess).min(1.0);
             if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
-                // What accelerations add within the step is none of what is thrown back.
+                // Velocity that accelerations add within the step is not thrown back.
                 let thrown_back = meeting.restitution * approach - falling.max(0.0);
                 contact.target = contact.target.max((1.0 - way_made) * thrown_back);
             }

@@ -89,7 +89,7 @@ impl Contacts {
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`
     /// `[s]`, a part of the interval: repelling where it is nearer than its thickness, stopping where it would meet within `dt`,
-    /// with restitution and friction. Sides of obstacles are those at the begin of the interval.
+    /// with restitution and friction. Sides of obstacles are those at the start of the interval.
     /// None where it needs none. They are opposite, without torque between cloth and cloth that all moves, and nothing of infinite mass gets to move.
     pub fn push_apart(
         &self,

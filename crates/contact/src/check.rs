@@ -16,7 +16,7 @@ impl Contacts {
         count("begins of straight ways", straight_begins.len(), n, "vertices")?;
         count("positions at the end", end.len(), n, "vertices")?;
         for (thing, velocities) in
-            ["velocities at the begin", "velocities at the end"].into_iter().zip(step.velocities.iter().flatten())
+            ["velocities at the start", "velocities at the end"].into_iter().zip(step.velocities.iter().flatten())
         {
             count(thing, velocities.len(), n, "vertices")?;
         }

@@ -59,8 +59,8 @@ pub struct Step<'a> {
     pub dt: f64,
     /// Positions at the begin `[m]`. What crosses there is led apart.
     pub begin: &'a [V3],
-    /// Velocities of the vertices at the begin and, without impulses of the step, at the end; none: those of their displacements
-    /// `[m/s]`. Restitution is of the approach at the begin: what gravity adds would be energy that nobody gave.
+    /// Velocities of the vertices at the start and, without impulses of the step, at the end `[m/s]`; `None`: those of their
+    /// displacements. Restitution is of the approach at the start: what gravity adds would be energy that nobody gave.
     pub velocities: Option<[&'a [V3]; 2]>,
     /// Inverse masses `[1/kg]`; a vertex with 0 goes where it is told.
     pub inverse_masses: &'a [f64],

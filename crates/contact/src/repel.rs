@@ -69,8 +69,8 @@ impl Contacts {
         };
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
-        let at_begin = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
-        let approach = at_begin.min(closing / dt);
+        let at_start = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
+        let approach = at_start.min(closing / dt);
         if obstacle.is_some() && approach > self.parameters.rates.restitution_threshold {
             contact.bounce = meeting.restitution * approach;
         }
