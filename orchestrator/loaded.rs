@@ -155,7 +155,7 @@ impl Engine {
             self.pass.added[i][s] = self.asked([i, s]).scaled(factor);
         }
         self.ask(m, Request::Retract(STEP))?;
-        // Of a leader that follows others.
+        // A leader may follow others.
         for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
             self.pass.clear_reports(i);
         }

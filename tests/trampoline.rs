@@ -83,7 +83,7 @@ fn a_trampoline_with_restitution_gives_no_energy() {
 }
 
 /// A sheet that falls flat on a floor with v leaves it with e v, wherever in a step it gets there. Less by at most g dt is for
-/// what it rises until the end of the window, or for a bounce with the velocity of the step's start. Methods of first order fall with
+/// its rise until the end of the window, or for a bounce with the velocity of the step's start. Methods of first order fall with
 /// g dt/2 less, by g dt² n (n + 1)/2 in n steps. A hundredth of v is for the thickness.
 #[test]
 fn a_sheet_bounces_as_its_restitution_says() {

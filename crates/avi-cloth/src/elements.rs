@@ -228,6 +228,11 @@ impl Elements {
         self.patches.get(element).map_or(1.0, of)
     }
 
+    /// The largest strain of an edge with vertices at `x` `[m]`, below 0 where all are shorter than at rest [-].
+    pub fn stretch(&self, x: impl Fn(u32) -> V3) -> f64 {
+        self.patches.iter().flat_map(|patch| patch.strains(&x)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// Of stretch, shear and bending, with vertices at `x` `[J]`.
     pub fn energy(&self, x: impl Fn(u32) -> V3) -> f64 {
         let patches = self.patches.iter().map(|patch| patch.energy(&self.law, &x));

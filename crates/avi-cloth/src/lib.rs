@@ -389,7 +389,8 @@ impl AviCloth {
 
     /// The largest strain of an edge, below 0 where all are shorter than at rest [-].
     pub fn stretch(&self) -> f64 {
-        self.strains().fold(f64::NEG_INFINITY, f64::max)
+        let x = self.positions();
+        self.elements.stretch(|v| x[v as usize])
     }
 
     /// Strains of the sides of each triangle, in any order, those within the sheet twice [-].

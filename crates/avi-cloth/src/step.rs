@@ -124,7 +124,9 @@ impl AviCloth {
             }
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let share = f64::from(each).recip();
-            let looks = self.parameters.limit.map_or(0, |limit| limit.looks(self.next_stretch(at(part))));
+            let (nodes, gravity) = (&self.work.next.nodes, V3::from(self.parameters.gravity));
+            let stretch = || self.elements.stretch(|v| nodes[v as usize].at(at(part), gravity).0);
+            let looks = self.parameters.limit.map_or(0, |limit| limit.looks(stretch()));
             let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt], share, looks };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
@@ -145,14 +147,6 @@ impl AviCloth {
         std::mem::swap(&mut self.state, &mut self.work.next);
         self.note_strain(&mut report.outcome);
         Ok(report)
-    }
-
-    /// The largest strain of an edge at the start of an interval `[s]` [-].
-    fn next_stretch(&self, begin: f64) -> f64 {
-        let (nodes, gravity) = (&self.work.next.nodes, V3::from(self.parameters.gravity));
-        let x = |v: u32| nodes[v as usize].at(begin, gravity).0;
-        let strains = self.elements.patches.iter().flat_map(|patch| patch.strains(x));
-        strains.fold(f64::NEG_INFINITY, f64::max)
     }
 
     /// Whether a step is short enough to end.

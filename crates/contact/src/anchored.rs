@@ -500,10 +500,10 @@ impl Contacts {
         if excess > 0.0 {
             let falling = -h * n.dot(&motion.acceleration);
             contact.share = (falling.max(0.0) / excess).min(1.0);
-            if meeting.restitution > 0.0 && approach > self.parameters.rates.restitution_threshold {
+            let back = self.thrown_back(meeting, approach);
+            if back > 0.0 {
                 // Velocity that accelerations add within the step is not thrown back.
-                let thrown_back = meeting.restitution * approach - falling.max(0.0);
-                contact.target = contact.target.max((1.0 - way_made) * thrown_back);
+                contact.target = contact.target.max((1.0 - way_made) * (back - falling.max(0.0)));
             }
         }
     }

@@ -129,10 +129,11 @@ impl Contacts {
         };
         let n = near.offset.try_normalize(0.0)?;
         let apart = self.apart(pair, &near, x, &n, &meeting);
-        let closing = -n.dot(&(0..4).map(|k| near.weights[k] * v[k]).sum());
         let mut least = asked(&meeting, apart, self.parameters.rates.recovered(dt)) / dt;
-        if meeting.restitution > 0.0 && closing > self.parameters.rates.restitution_threshold {
-            least = least.max(meeting.restitution * closing);
+        if meeting.restitution > 0.0 {
+            let approach = -n.dot(&(0..4).map(|k| near.weights[k] * v[k]).sum());
+            let back = self.thrown_back(&meeting, approach);
+            least = if back > 0.0 { least.max(back) } else { least };
         }
         let slip = || {
             let place = self.core_point(pair, &near, x, obstacle) - self.sign_of(pair, &near) * meeting.radius * n;

@@ -16,6 +16,7 @@ use nalgebra::Vector3;
 
 use crate::{
     Contacts, Pushes,
+    contacts::Meeting,
     near::Near,
     respond::{Contact, most_push, sweep},
 };
@@ -27,6 +28,11 @@ type V3 = Vector3<f64>;
 const TOLERANCE: f64 = 1e-3;
 
 impl Contacts {
+    /// Velocity with which an obstacle throws back what comes with the velocity `approach`; 0 up to the threshold `[m/s]`.
+    pub(crate) fn thrown_back(&self, meeting: &Meeting, approach: f64) -> f64 {
+        if approach > self.parameters.rates.restitution_threshold { meeting.restitution * approach } else { 0.0 }
+    }
+
     /// Adds a contact of [`Contacts::find_near`] whose forces gave an impulse along its normal `[N s]` over `dt` `[s]`: in
     /// the next [`Contacts::resolve`] features leave each other there with their restitution, or part by what they are too
     /// near ([`crate::ContactRates::depenetration`]). Does nothing between cloth and cloth.

@@ -69,10 +69,9 @@ impl Contacts {
         };
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
-        let at_start = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
-        let approach = at_start.min(closing / dt);
-        if obstacle.is_some() && approach > self.parameters.rates.restitution_threshold {
-            contact.bounce = meeting.restitution * approach;
+        if meeting.restitution > 0.0 {
+            let at_start = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
+            contact.bounce = self.thrown_back(meeting, at_start.min(closing / dt));
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
         let mobility = contact.mobility(&work.w);

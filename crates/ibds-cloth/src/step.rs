@@ -54,7 +54,7 @@ pub(crate) struct Work {
     pub begin: Vec<V3>,
     pub places: Vec<V3>,
     pub predicted: Vec<V3>,
-    /// Velocities at the start of a part `[m/s]`, and impulses of forces over it `[N s]`; none where something carries every island.
+    /// Velocities at the start of a part `[m/s]`; impulses of forces over it `[N s]`, none where something carries every island.
     pub start_velocities: Vec<V3>,
     pub impulses: Vec<V3>,
     pub islands: Islands,
