@@ -24,8 +24,9 @@
 //! is inspected again, and contacts that it still violates at the end of the next step join the
 //! system: an active-set iteration of at most `ROUNDS` passes, each from the impulses of the last.
 //! Finally impulses are scaled so that they add no energy, except where they drive apart what is
-//! too close (`keep_passive`): with friction, Newton's law of restitution may add some where bodies
-//! turn (T. R. Kane, D. A. Levinson: Dynamics: Theory and Applications, 1985).
+//! too close (`keep_passive`). Newton's law of restitution may add some where bodies turn, with
+//! friction or several contacts (T. R. Kane, D. A. Levinson: Dynamics: Theory and Applications,
+//! 1985): of what it adds, as much acts as keeps all passive (`keep_restitution_passive`).
 
 use nalgebra::Vector3;
 
@@ -111,10 +112,10 @@ impl Contacts {
             contacts.extend(missed);
             (changes, are_settled) = solve(&mut contacts, &mut bodies);
         }
-        let groups = contacts.chunk_by_mut(|a, b| a.group == b.group);
-        let passive =
-            |(group, is_settled): (&mut [Anchored], bool)| keep_passive(group, is_settled, &bodies, &mut changes);
-        groups.zip(are_settled).for_each(passive);
+        for (group, is_settled) in contacts.chunk_by_mut(|a, b| a.group == b.group).zip(are_settled) {
+            keep_passive(group, is_settled, &bodies, &mut changes);
+            keep_restitution_passive(group, &bodies, &mut changes);
+        }
         let (stops, loads) = self.told(&contacts, ahead);
         state.pressed = self.pressed(loads, ahead);
         Ok(stops)
@@ -246,6 +247,40 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     if work_of(contacts, at_start, bodies, changes).iter().sum::<f64>() > allowed {
         contacts.iter_mut().for_each(|contact| contact.share = 0.0);
     }
+}
+
+/// Takes as much of what restitution adds to the impulses that stop as keeps the work of all in the
+/// step from being positive.
+///
+/// Impulses p at its start and forces of impulse f over it, j = p + f, do the work
+/// j·v₀ + f·h a/2 + j·W j/2. It is quadratic in the part s of what restitution adds.
+fn keep_restitution_passive(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes) {
+    let in_step = |contact: &Anchored| contact.free - (1.0 - 0.5 * contact.share) * contact.gained;
+    let work = |contacts: &[Anchored], changes: &mut Changes| -> f64 {
+        work_of(contacts, |contact| (contact.impulse(), in_step(contact)), bodies, changes).iter().sum()
+    };
+    if contacts.iter().all(|contact| contact.target == contact.stopped) || work(contacts, changes) <= 0.0 {
+        return;
+    }
+    let thrown: Vec<(f64, V3)> = contacts.iter().map(|contact| (contact.push, contact.drag)).collect();
+    contacts.iter_mut().for_each(|contact| contact.target = contact.stopped);
+    set_changes(contacts, Anchored::impulse, bodies, changes);
+    let is_settled = solve_group(contacts, bodies, changes);
+    keep_passive(contacts, is_settled, bodies, changes);
+
+    let stopping: Vec<(f64, V3)> = contacts.iter().map(|contact| (contact.push, contact.drag)).collect();
+    let mut work_with = |part: f64| {
+        for (contact, ((push, drag), (more, further))) in contacts.iter_mut().zip(stopping.iter().zip(&thrown)) {
+            (contact.push, contact.drag) = (push + part * (more - push), drag.lerp(further, part));
+        }
+        work(contacts, changes)
+    };
+    let [before, half, after] = [0.0, 0.5, 1.0].map(&mut work_with);
+    let square = 2.0 * (before + after - 2.0 * half);
+    let linear = after - before - square;
+    let part = ((linear * linear + 4.0 * square * (-before).max(0.0)).sqrt() - linear) / (2.0 * square);
+    // Not a number where works overflow.
+    work_with(if part >= 0.0 { part.min(1.0) } else { 0.0 });
 }
 
 /// Work of impulses on the contacts, given with the velocities that they find: by these, and by
