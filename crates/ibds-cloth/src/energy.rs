@@ -53,7 +53,7 @@ impl Work {
         gained > ROUNDING * own
     }
 
-    /// Reduces the links' impulses in velocities that [`Self::advance_velocities`] found to gain energy.
+    /// Reduces impulses of links, and of contacts of the cloth with itself, in velocities that [`Self::advance_velocities`] found to gain energy.
     pub fn reduce_impulses(&mut self, net: &Net, h: f64) {
         let stored = self.stored_by_links(net, h);
         let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;

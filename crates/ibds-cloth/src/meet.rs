@@ -63,20 +63,28 @@ impl IbdsCloth {
         found.map_err(not_apart)
     }
 
-    /// What contacts in the loops gave, to obstacles and to who holds particles.
+    /// Adds what contacts in the loop of places gave to kinematic particles to what links gave them.
+    pub(crate) fn add_pushes(&mut self) {
+        let Work { inverse_masses, pushes, taken, .. } = &mut self.work;
+        for touch in pushes.touches() {
+            let held = touch.pair.parts(touch.weights, taken.len()).filter(|(k, _)| inverse_masses[*k] == 0.0);
+            held.for_each(|(k, c)| taken[k] += c * touch.impulse);
+        }
+    }
+
+    /// Reactions of obstacles to contacts in the loops, and what the loop of velocities gave to kinematic particles.
     pub(crate) fn book_pushes(&mut self, h: f64, motions: &[Option<Motion>]) {
         let Work { contacts, obstacles, begin, next, inverse_masses, pushes, rates, given, reactions, .. } =
             &mut self.work;
         let Some(contacts) = contacts else { return };
+        for touch in rates.touches() {
+            let held = touch.pair.parts(touch.weights, given.len()).filter(|(k, _)| inverse_masses[*k] == 0.0);
+            held.for_each(|(k, c)| given[k] += c * touch.impulse);
+        }
         // Velocities are corrected at positions of the end.
         for (pushes, scale, least) in [(pushes, 1.0 / h, 0.0), (rates, 1.0, 1.0)] {
             for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
                 let touch = Touch { impulse: scale * touch.impulse, at: touch.at.max(least), ..touch };
-                for (k, c) in touch.pair.parts(touch.weights, given.len()) {
-                    if inverse_masses[k] == 0.0 {
-                        given[k] += c * touch.impulse;
-                    }
-                }
                 obstacles.book(&touch, [begin, &next.positions], motions, contacts, reactions);
             }
         }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use nalgebra::Vector3;
 use partita_cloth::{Held, Islands, Moment, Obstacles, Support};
-use partita_contact::{Contacts, Pushes};
+use partita_contact::{Contacts, Pushes, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
@@ -134,6 +134,7 @@ impl IbdsCloth {
         let mut worst = self.correct_lengths(h, is_last, motions)?;
         let has_stepped = self.work.counts.newton_steps > before;
         self.keep_pulls(h, worst <= 1.0 && !has_stepped);
+        self.add_pushes();
         self.advance(h);
         let has_touched = self.keep_apart(h, motions, report)?;
         if has_touched {
@@ -407,14 +408,15 @@ impl IbdsCloth {
         }
     }
 
-    /// Velocities from positions: v + h F/m, and what corrections added, over h. Where nothing touches
-    /// and no guide carries a particle, links give no energy. Carriers need the whole reaction: the
-    /// coupling iterates it with their motion, and checks its energy.
+    /// Velocities from positions: v + h F/m, and what corrections added, over h. Where no obstacle touches
+    /// and no guide carries a particle, links and contacts of the cloth with itself give no energy. Carriers
+    /// need the whole reaction: the coupling iterates it with their motion, and checks its energy.
     fn advance(&mut self, h: f64) {
         let gains = self.work.advance_velocities(&self.net, h, self.parameters.integrator.share());
         let Work { pushes, held, .. } = &self.work;
         let is_carried = || held.iter().any(|held| held.guide.is_some());
-        if gains && !is_carried() && !touches(pushes) {
+        let is_touched = || acting(pushes).any(|touch| touch.obstacle.is_some());
+        if gains && !is_carried() && !is_touched() {
             self.work.reduce_impulses(&self.net, h);
         }
         let Work { next, held, .. } = &mut self.work;
@@ -472,7 +474,7 @@ impl IbdsCloth {
     /// touches: impulses of links are along where these end, and act on particles where they start.
     fn keep_angular_momentum(&mut self) {
         let Work { next, begin, start_velocities, impulses, predicted, islands, pushes, rates, .. } = &mut self.work;
-        if impulses.is_empty() || touches(pushes) || touches(rates) {
+        if impulses.is_empty() || acting(pushes).chain(acting(rates)).next().is_some() {
             return;
         }
         let masses = &self.net.masses;
@@ -525,7 +527,7 @@ impl IbdsCloth {
     }
 }
 
-/// Whether a contact has an impulse.
-fn touches(pushes: &Pushes) -> bool {
-    pushes.touches().any(|touch| touch.impulse != V3::zeros())
+/// Contacts with an impulse.
+fn acting(pushes: &Pushes) -> impl Iterator<Item = Touch> + '_ {
+    pushes.touches().filter(|touch| touch.impulse != V3::zeros())
 }
