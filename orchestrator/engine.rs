@@ -466,6 +466,11 @@ impl Engine {
         self.members.iter().enumerate().map(of).fold(0.0, f64::max)
     }
 
+    /// Part of its limit of work that the busiest simulator took in the last pass [-].
+    pub(crate) fn budget_used(&self) -> f64 {
+        self.pass.summaries.iter().flatten().map(|summary| summary.budget_used).fold(0.0, f64::max)
+    }
+
     /// Makes the last pass the window: books it, and moves the time on.
     pub(crate) fn accept(&mut self, dt: f64, passes: u32, load_change: f64, outcome: Outcome) -> WindowReport {
         let gap = self.gap();

@@ -69,6 +69,8 @@ pub(crate) struct Stepped {
 #[derive(Clone, Debug)]
 pub(crate) struct StepSummary {
     pub iterations: u32,
+    /// Of all substeps, relative to the limit of one [-].
+    pub budget_used: f64,
     pub outcome: Outcome,
     pub notes: Vec<String>,
     pub stages: Stages,
@@ -157,13 +159,19 @@ impl Worker {
             let stages = report.stages;
             return Ok(StepSummary {
                 iterations: report.iterations,
+                budget_used: report.budget_used,
                 outcome: report.outcome,
                 notes: report.notes,
                 stages,
             });
         }
-        let mut summary =
-            StepSummary { iterations: 0, outcome: Outcome::Converged, notes: Vec::new(), stages: Stages::default() };
+        let mut summary = StepSummary {
+            iterations: 0,
+            budget_used: 0.0,
+            outcome: Outcome::Converged,
+            notes: Vec::new(),
+            stages: Stages::default(),
+        };
         let mut sums: BTreeMap<(u32, u32), Wrench> = BTreeMap::new();
         for i in 0..n {
             let cut = |(guide, motion): (&Guide, &Option<_>)| {
@@ -181,6 +189,7 @@ impl Worker {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }
             summary.iterations += report.iterations;
+            summary.budget_used += report.budget_used;
             summary.outcome = worse(summary.outcome, report.outcome);
             for note in report.notes {
                 if !summary.notes.contains(&note) {

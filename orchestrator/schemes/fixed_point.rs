@@ -153,13 +153,14 @@ impl<'a> FixedPoint<'a> {
         pushes: &[Push],
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
-        let (mut x, mut passes, mut halvings, mut giving_up) =
-            (self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect::<Vec<_>>(), 0, 0, false);
+        let mut x: Vec<f64> = self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect();
+        let (mut passes, mut used, mut halvings, mut giving_up) = (0, 0.0, 0, false);
         let (load_change, outcome) = loop {
             if passes > 0 {
                 engine.retract(START, true)?;
             }
             passes += 1;
+            let may_go_on = |used: f64| passes < self.parameters.passes && used < self.parameters.budget;
             if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, self.before + passes > 1) {
                 if !engine.members[failure.member].coupled {
                     // No load of a coupling changes what it does.
@@ -171,7 +172,7 @@ impl<'a> FixedPoint<'a> {
                     None => x.fill(0.0),
                     Some(best) if giving_up && x == best.x => return Err(failure),
                     Some(best) if giving_up => x.clone_from(&best.x),
-                    Some(best) if halvings == HALVINGS || passes >= self.parameters.passes => {
+                    Some(best) if halvings == HALVINGS || !may_go_on(used) => {
                         giving_up = true;
                         x = self.bounded(engine, best, &forces, dt);
                     }
@@ -184,6 +185,7 @@ impl<'a> FixedPoint<'a> {
                 continue;
             }
             halvings = 0;
+            used += engine.budget_used();
             let shown = |&[i, s]: &SlotIndex| {
                 ([forces[i][s].scaled(dt), engine.pass.added[i][s]], engine.end_velocities([i, s]))
             };
@@ -202,7 +204,7 @@ impl<'a> FixedPoint<'a> {
             if fits && gap <= self.parameters.gap {
                 break (relative, Outcome::Converged);
             }
-            if !giving_up && passes >= self.parameters.passes {
+            if !giving_up && !may_go_on(used) {
                 giving_up = true;
                 let best = self.best.as_ref().filter(|best| best.size() < change).unwrap_or(&trial);
                 let last = self.bounded(engine, best, &forces, dt);

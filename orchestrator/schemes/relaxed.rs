@@ -18,6 +18,10 @@ pub struct Relaxed {
     /// Most passes a window; one more where the last trial failed or was not the best, which is
     /// taken again. Default 24.
     pub passes: u32,
+    /// Most work a window, in limits of work of one step of a simulator
+    /// ([`partita_simulator::StepReport::budget_used`]), the pass that reaches it included and the
+    /// last excluded [-]. Default 1.
+    pub budget: f64,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.
     pub factor: [f64; 2],
@@ -25,7 +29,7 @@ pub struct Relaxed {
 
 impl Default for Relaxed {
     fn default() -> Self {
-        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, factor: [1e-6, 2.0] }
+        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 1.0, factor: [1e-6, 2.0] }
     }
 }
 
@@ -55,6 +59,11 @@ impl Relaxed {
         Self { passes, ..self }
     }
 
+    /// As [`Relaxed::budget`].
+    pub fn budget(self, budget: f64) -> Self {
+        Self { budget, ..self }
+    }
+
     /// Thing, found, expected of each parameter that is out of range.
     pub(super) fn mistakes(&self) -> Vec<BadParameter> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
@@ -68,6 +77,7 @@ impl Relaxed {
                 self.floor == 0.0 || positive(self.floor),
             ),
             ("relaxed, gap [m]", self.gap.to_string(), "finite, above 0", positive(self.gap)),
+            ("relaxed, budget", self.budget.to_string(), "above 0", self.budget > 0.0),
             ("relaxed, passes", self.passes.to_string(), "at least 1", self.passes > 0),
             (
                 "relaxed, factor",

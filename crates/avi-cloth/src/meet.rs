@@ -81,6 +81,8 @@ pub(crate) struct Meetings {
     /// Its begin and duration `[s]`.
     begin: f64,
     duration: f64,
+    /// Visits of its events, see [`Contacts::budget_of_events`] [-].
+    pub budget_used: f64,
 }
 
 impl Meetings {
@@ -89,6 +91,7 @@ impl Meetings {
         self.listed.clear();
         self.handled.clear();
         self.pressed_by.clear();
+        self.budget_used = 0.0;
     }
 
     /// Takes over what [`Contacts::find_pairs`] found for an interval, but for what is culled. Where events would take more visits
@@ -121,7 +124,8 @@ impl Meetings {
             self.choose(due, owners, keep);
             // Each event of an element visits all its pairs.
             let events = |&(owner, _): &(u32, u32)| (self.duration / state.clocks[owner as usize].usual).ceil();
-            contacts.allows_events(self.entries.iter().map(events).sum(), interval.share)
+            self.budget_used = contacts.budget_of_events(self.entries.iter().map(events).sum());
+            self.budget_used <= interval.share
         };
         if !choose(&|pair, prospect| near(prospect) || is_struck(pair)) && !choose(&|_, prospect| near(prospect)) {
             choose(&|_, _| false);

@@ -118,6 +118,7 @@ impl AviCloth {
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
         let each = count.div_ceil(whole.max(ALLOWANCES));
+        let (allowances, mut by_events) = (f64::from(count.div_ceil(each)), 0.0);
         for part in 0..count {
             if part.is_multiple_of(each) {
                 self.work.contacts.iter_mut().for_each(Contacts::start_step);
@@ -132,6 +133,11 @@ impl AviCloth {
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();
             self.take_interval(interval, &motions, &mut report)?;
+            by_events += self.work.meetings.budget_used;
+            if (part + 1).is_multiple_of(each) || part + 1 == count {
+                let between = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
+                report.budget_used += between.max(std::mem::take(&mut by_events)) / allowances;
+            }
         }
         self.book(dt, inputs);
         self.work.next.time = report.time;

@@ -50,6 +50,11 @@ impl Contacts {
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
 
+    /// Part of the visits of this step that are spent [-].
+    pub fn budget_used(&self) -> f64 {
+        1.0 - self.work.allowance.left as f64 / self.allowed().max(1) as f64
+    }
+
     /// Whether the visits of this step are spent.
     pub(crate) fn is_spent(&self) -> bool {
         self.work.allowance.left == 0
@@ -85,10 +90,10 @@ impl Contacts {
         self.most_pairs() < self.parameters.most_pairs
     }
 
-    /// Whether events of an asynchronous simulator may visit pairs so often in an interval that has a
-    /// `share` of an allowance [-]. These are not taken from the allowance.
-    pub fn allows_events(&self, visits: f64, share: f64) -> bool {
-        visits <= EVENTS * share * self.allowed() as f64
+    /// Visits of pairs by events of an asynchronous simulator, relative to those that a step may take
+    /// [-]. They are not taken from the allowance.
+    pub fn budget_of_events(&self, visits: f64) -> f64 {
+        visits / (EVENTS * self.allowed().max(1) as f64)
     }
 
     pub(crate) fn charge(&mut self, visits: usize) {

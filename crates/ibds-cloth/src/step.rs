@@ -113,6 +113,7 @@ impl IbdsCloth {
         }
         self.work.next.time = report.time;
         report.iterations = self.work.counts.iterations;
+        report.budget_used = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
         report.passed_on = self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);

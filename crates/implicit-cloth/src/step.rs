@@ -136,6 +136,7 @@ impl ImplicitCloth {
             }
         }
         self.work.next.time = end;
+        report.budget_used = self.work.contacts.budget_used();
         report.passed_on = self.stop_carriers(inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);

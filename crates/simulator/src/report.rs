@@ -68,6 +68,8 @@ pub struct StepReport {
     pub substeps: u32,
     /// Solver iterations, all inner steps together.
     pub iterations: u32,
+    /// Part of the work that a step may take at most which this one took [-]; 0 of simulators without such a limit.
+    pub budget_used: f64,
     /// Converged, or stopped where.
     pub outcome: Outcome,
     /// On the guides' carriers.
@@ -94,6 +96,7 @@ impl StepReport {
             time,
             substeps: 1,
             iterations: 0,
+            budget_used: 0.0,
             outcome: Outcome::Converged,
             reactions: Vec::new(),
             impacts: Vec::new(),
