@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::{
     Arc,
-    atomic::{AtomicU64, Ordering::SeqCst},
+    atomic::{AtomicU32, AtomicU64, Ordering::SeqCst},
 };
 
 use common::{Hooked, following_mass};
@@ -77,4 +77,28 @@ fn a_carried_load_that_fails_is_given_up() {
     let report = run.advance().unwrap();
     assert!(matches!(report.outcome, Outcome::StoppedAt { .. }), "{report:?}");
     assert!(run.state(handle).unwrap().velocity[0].is_finite());
+}
+
+/// A follower whose reactions change from pass to pass never converges. The window ends when its
+/// steps have taken as much work as one may, however many passes are left, and says so.
+#[test]
+fn a_window_takes_no_more_work_than_a_step_may() {
+    for (budget_used, budget, passes) in [(0.0, 1.0, 24), (0.3, 1.0, 4), (1.0, 1.0, 1), (0.3, 2.0, 7)] {
+        let parameters = SpringParameters { gravity: [1.0, 0.0, 0.0], ..SpringParameters::default() };
+        let (leader, follower) = (MassOnSpring::new("leader", parameters).unwrap(), following_mass("follower", 1.0));
+        let (handle, point, steps) = (leader.mass(), follower.point(0), AtomicU32::new(0));
+        let follower = Hooked::new(follower, move |_, report| {
+            let sign = if steps.fetch_add(1, SeqCst).is_multiple_of(2) { 1.0 } else { -1.0 };
+            report.reactions.iter_mut().for_each(|reaction| reaction.impulse.linear[1] += 1e-3 * sign);
+            report.budget_used = budget_used;
+            Ok(())
+        });
+        let mut scene = Scene::new(Rate::seconds(DT));
+        scene.scheme(Relaxed::default().budget(budget)).attach(point, handle);
+        scene.add(leader).add(follower);
+        let report = scene.build().unwrap().advance().unwrap();
+        assert!(matches!(report.outcome, Outcome::StoppedAt { .. }), "{report:?}");
+        // One more where the best trial was not the last.
+        assert!([passes, passes + 1].contains(&report.passes), "{budget_used} of {budget}: {report:?}");
+    }
 }

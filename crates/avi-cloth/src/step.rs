@@ -132,11 +132,16 @@ impl AviCloth {
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();
+            let events = self.work.counts.events;
             self.take_interval(interval, &motions, &mut report)?;
-            by_events += self.work.meetings.budget_used;
-            if (part + 1).is_multiple_of(each) || part + 1 == count {
-                let between = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
-                report.budget_used += between.max(std::mem::take(&mut by_events)) / allowances;
+            if let Some(contacts) = &self.work.contacts {
+                // Sides that are checked against limits cost about as much as pairs.
+                let sides = (self.work.counts.events - events) as f64 * f64::from(looks);
+                by_events += self.work.meetings.budget_used + contacts.budget_of_events(sides);
+                if (part + 1).is_multiple_of(each) || part + 1 == count {
+                    let between = contacts.budget_used();
+                    report.budget_used += between.max(std::mem::take(&mut by_events)).min(1.0) / allowances;
+                }
             }
         }
         self.book(dt, inputs);

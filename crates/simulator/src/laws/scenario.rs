@@ -291,7 +291,8 @@ impl Seen {
         StepReport { stages: Default::default(), ..self.report.clone() }
     }
 
-    /// A value that is not finite. Energies are left out: those of a huge but finite speed overflow.
+    /// A value that is not finite, or is not a part of a whole. Energies are left out: those of a huge but finite speed
+    /// overflow.
     pub(super) fn not_finite(&self) -> Option<String> {
         if let Some(i) = self.view.readings.iter().position(|state| !state.is_finite()) {
             return Some(format!("handle {i} is at {:?}", self.view.readings[i]));
@@ -301,6 +302,9 @@ impl Seen {
         }
         if let Some(reaction) = self.report.reactions.iter().find(|reaction| !reaction.impulse.is_finite()) {
             return Some(format!("{reaction:?}"));
+        }
+        if !(0.0..=1.0).contains(&self.report.budget_used) {
+            return Some(format!("{} of the work of a step was used", self.report.budget_used));
         }
         match &self.report.outcome {
             Outcome::StoppedAt { error, bound, .. } if !(error + bound).is_finite() => {
