@@ -468,7 +468,9 @@ impl Engine {
 
     /// Part of its limit of work that the busiest simulator took in the last pass [-].
     pub(crate) fn budget_used(&self) -> f64 {
-        self.pass.summaries.iter().flatten().map(|summary| summary.budget_used).fold(0.0, f64::max)
+        let stepped = self.pass.summaries.iter().zip(&self.members).zip(&self.has_stepped);
+        let coupled = stepped.filter(|((_, member), has_stepped)| member.coupled && **has_stepped);
+        coupled.filter_map(|((summary, _), _)| Some(summary.as_ref()?.budget_used)).fold(0.0, f64::max)
     }
 
     /// Makes the last pass the window: books it, and moves the time on.

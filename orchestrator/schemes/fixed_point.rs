@@ -81,6 +81,8 @@ pub(super) struct Solved {
     /// Fraction of its mobility that each carrier showed, see [`FixedPoint::mobility_shown`] [-].
     mobility_shown: Vec<f64>,
     pub passes: u32,
+    /// [`Engine::budget_used`] of all these passes [-].
+    pub used: f64,
     load_change: f64,
     outcome: Outcome,
 }
@@ -117,8 +119,8 @@ pub(super) struct FixedPoint<'a> {
     slots: Vec<SlotIndex>,
     /// Energy that the residual may add to each contact, relative to that of its carrier [-].
     energy: Option<f64>,
-    /// Passes of this window before, with fewer slots.
-    before: u32,
+    /// Passes of this window before, with fewer slots, and what they used.
+    before: (u32, f64),
     /// Impulse on each carrier in each pass `[N s]`, and what was added to it, and velocity and spin
     /// at its end `[m/s]`, `[rad/s]`.
     shown: Vec<Vec<([Wrench; 2], [V3; 2])>>,
@@ -130,7 +132,16 @@ pub(super) struct FixedPoint<'a> {
 
 impl<'a> FixedPoint<'a> {
     pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
-        Self { parameters, slots, energy: None, before: 0, shown: vec![], best: None, others: vec![], stalled: 0 }
+        Self {
+            parameters,
+            slots,
+            energy: None,
+            before: (0, 0.0),
+            shown: vec![],
+            best: None,
+            others: vec![],
+            stalled: 0,
+        }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
@@ -138,8 +149,8 @@ impl<'a> FixedPoint<'a> {
         Self { energy: Some(energy), ..self }
     }
 
-    /// Goes on after so many passes of the window, back at its start.
-    pub(super) fn after(self, before: u32) -> Self {
+    /// Goes on after so many passes of the window that used so much, back at its start.
+    pub(super) fn after(self, before: (u32, f64)) -> Self {
         Self { before, ..self }
     }
 
@@ -154,14 +165,16 @@ impl<'a> FixedPoint<'a> {
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let mut x: Vec<f64> = self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect();
-        let (mut passes, mut used, mut halvings, mut giving_up) = (0, 0.0, 0, false);
+        let (mut passes, mut used, mut halvings, mut giving_up) = (0, self.before.1, 0, false);
         let (load_change, outcome) = loop {
             if passes > 0 {
                 engine.retract(START, true)?;
             }
             passes += 1;
             let may_go_on = |used: f64| passes < self.parameters.passes && used < self.parameters.budget;
-            if let Err(failure) = engine.pass(dt, next_dt, &forces, pushes, self.before + passes > 1) {
+            let passed = engine.pass(dt, next_dt, &forces, pushes, self.before.0 + passes > 1);
+            used += engine.budget_used();
+            if let Err(failure) = passed {
                 if !engine.members[failure.member].coupled {
                     // No load of a coupling changes what it does.
                     return Err(failure);
@@ -185,7 +198,6 @@ impl<'a> FixedPoint<'a> {
                 continue;
             }
             halvings = 0;
-            used += engine.budget_used();
             let shown = |&[i, s]: &SlotIndex| {
                 ([forces[i][s].scaled(dt), engine.pass.added[i][s]], engine.end_velocities([i, s]))
             };
@@ -235,7 +247,15 @@ impl<'a> FixedPoint<'a> {
             Outcome::Converged => vec![1.0; self.slots.len()],
             _ => self.mobility_shown(engine),
         };
-        Ok(Solved { slots: self.slots, forces, mobility_shown, passes: self.before + passes, load_change, outcome })
+        Ok(Solved {
+            slots: self.slots,
+            forces,
+            mobility_shown,
+            passes: self.before.0 + passes,
+            used,
+            load_change,
+            outcome,
+        })
     }
 
     /// Loads for the next pass, after `trial`.

@@ -42,12 +42,12 @@ pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]
 fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
     let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
     engine.mark(START, true)?;
-    let mut passes = 0;
+    let mut before = (0, 0.0);
     let solved = loop {
         let slots = engine.iterated().collect();
-        let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(passes);
+        let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(before);
         let solved = iteration.solve(engine, dt, next_dt, pushes)?;
-        passes = solved.passes;
+        before = (solved.passes, solved.used);
         let more = engine.active_contacts(dt, next_dt);
         if more.is_empty() {
             break solved;

@@ -47,6 +47,7 @@ pub(crate) struct Memory {
     /// As in [`Counts`], of this thread.
     pub events: u64,
     pub limited: u64,
+    pub checked: u64,
     pub given_up: u64,
     pub early: u64,
     pub recorded: Vec<(f64, u32)>,
@@ -57,13 +58,14 @@ impl Memory {
     pub fn forget(&mut self) {
         self.called.clear();
         self.recorded.clear();
-        (self.events, self.limited, self.given_up, self.early) = (0, 0, 0, 0);
+        (self.events, self.limited, self.checked, self.given_up, self.early) = (0, 0, 0, 0, 0);
     }
 
     /// Adds what was written down, in any order, and forgets it.
     pub fn add_to(&mut self, counts: &mut Counts, events: &mut Vec<(f64, u32)>) {
         counts.events += std::mem::take(&mut self.events);
         counts.limited += std::mem::take(&mut self.limited);
+        counts.checked += std::mem::take(&mut self.checked);
         counts.given_up += std::mem::take(&mut self.given_up);
         counts.early += std::mem::take(&mut self.early);
         events.append(&mut self.recorded);

@@ -122,6 +122,8 @@ pub struct Counts {
     pub events: u64,
     /// How often [`Limit`] held a triangle's side back; one may be several times in an event.
     pub limited: u64,
+    /// Sides that events checked against [`Limit`].
+    pub checked: u64,
     /// Sides that were left as they were until a later event, as one event checks 256 at most, and fewer of cloth that is
     /// beyond its limits.
     pub given_up: u64,

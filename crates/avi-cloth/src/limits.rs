@@ -104,6 +104,7 @@ impl Lane<'_> {
                 memory.given_up += 1;
                 continue;
             }
+            memory.checked += 1;
             let patch = &elements.patches[number as usize];
             let ends = patch.ends(side);
             for v in ends {

@@ -118,7 +118,8 @@ impl AviCloth {
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
         let each = count.div_ceil(whole.max(ALLOWANCES));
-        let (allowances, mut by_events) = (f64::from(count.div_ceil(each)), 0.0);
+        // Of each allowance, the larger of the parts that contact takes between events and that events take.
+        let (allowances, mut used, mut by_events) = (f64::from(count.div_ceil(each)), 0.0, 0.0);
         for part in 0..count {
             if part.is_multiple_of(each) {
                 self.work.contacts.iter_mut().for_each(Contacts::start_step);
@@ -132,18 +133,18 @@ impl AviCloth {
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();
-            let events = self.work.counts.events;
+            let before = self.work.counts.checked;
             self.take_interval(interval, &motions, &mut report)?;
             if let Some(contacts) = &self.work.contacts {
-                // Sides that are checked against limits cost about as much as pairs.
-                let sides = (self.work.counts.events - events) as f64 * f64::from(looks);
-                by_events += self.work.meetings.budget_used + contacts.budget_of_events(sides);
+                // A side that is checked against limits costs about as much as a pair.
+                let checked = (self.work.counts.checked - before) as f64;
+                by_events += self.work.meetings.budget_used + contacts.budget_of_events(checked);
                 if (part + 1).is_multiple_of(each) || part + 1 == count {
-                    let between = contacts.budget_used();
-                    report.budget_used += between.max(std::mem::take(&mut by_events)).min(1.0) / allowances;
+                    used += contacts.budget_used().max(std::mem::take(&mut by_events)).min(1.0);
                 }
             }
         }
+        report.budget_used = used / allowances;
         self.book(dt, inputs);
         self.work.next.time = report.time;
         let nodes = &self.work.next.nodes;

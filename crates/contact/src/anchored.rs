@@ -47,9 +47,9 @@ pub(crate) struct Anchored {
     /// the step `[m/s]`.
     pub free: V3,
     pub gained: V3,
-    /// Relative velocity that it is to have along n, and that without restitution `[m/s]`.
+    /// Relative velocity that it is to have along n, and the one without restitution `[m/s]`.
     pub target: f64,
-    pub stopped: f64,
+    pub inelastic_target: f64,
     /// The part of it with which features part that are too close, which takes energy `[m/s]`.
     pub parting: f64,
     pub friction: f64,
@@ -134,7 +134,7 @@ impl Anchored {
             free: V3::zeros(),
             gained: V3::zeros(),
             target: 0.0,
-            stopped: 0.0,
+            inelastic_target: 0.0,
             parting: 0.0,
             friction: 0.0,
             parts: vec![],
@@ -497,8 +497,8 @@ impl Contacts {
             _ => self.parameters.rates.recovered(h) * (-room).min(meeting.thickness) / h,
         };
         let excess = (asked - n.dot(&contact.free)).max(0.0);
-        contact.stopped = asked - way_made * excess;
-        contact.target = contact.stopped;
+        contact.inelastic_target = asked - way_made * excess;
+        contact.target = contact.inelastic_target;
         contact.parting = contact.target.max(0.0);
         if excess > 0.0 {
             let falling = -h * n.dot(&motion.acceleration);

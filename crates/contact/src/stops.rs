@@ -26,7 +26,7 @@
 //! Finally impulses are scaled so that they add no energy, except where they drive apart what is
 //! too close (`keep_passive`). Newton's law of restitution may add some where bodies turn, with
 //! friction or several contacts (T. R. Kane, D. A. Levinson: Dynamics: Theory and Applications,
-//! 1985): of what it adds, as much acts as keeps all passive (`keep_restitution_passive`).
+//! 1985): there it is reduced (`reduce_restitution`).
 
 use nalgebra::Vector3;
 
@@ -113,8 +113,9 @@ impl Contacts {
             (changes, are_settled) = solve(&mut contacts, &mut bodies);
         }
         for (group, is_settled) in contacts.chunk_by_mut(|a, b| a.group == b.group).zip(are_settled) {
-            keep_passive(group, is_settled, &bodies, &mut changes);
-            keep_restitution_passive(group, &bodies, &mut changes);
+            if !reduce_restitution(group, &bodies, &mut changes) {
+                keep_passive(group, is_settled, &bodies, &mut changes);
+            }
         }
         let (stops, loads) = self.told(&contacts, ahead);
         state.pressed = self.pressed(loads, ahead);
@@ -249,21 +250,24 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     }
 }
 
-/// Takes as much of what restitution adds to the impulses that stop as keeps the work of all in the
-/// step from being positive.
+/// Reduces what restitution adds to the impulses, if their work over the step is positive, until it
+/// is 0 or that of the impulses without restitution. Returns whether it was.
 ///
-/// Impulses p at its start and forces of impulse f over it, j = p + f, do the work
-/// j·v₀ + f·h a/2 + j·W j/2. It is quadratic in the part s of what restitution adds.
-fn keep_restitution_passive(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes) {
+/// Impulses p at the start of the step and forces of impulse f over it, j = p + f, do the work
+/// j·v₀ + f·h a/2 + j·W j/2. It is quadratic in the part that acts of what restitution adds.
+fn reduce_restitution(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes) -> bool {
     let in_step = |contact: &Anchored| contact.free - (1.0 - 0.5 * contact.share) * contact.gained;
     let work = |contacts: &[Anchored], changes: &mut Changes| -> f64 {
         work_of(contacts, |contact| (contact.impulse(), in_step(contact)), bodies, changes).iter().sum()
     };
-    if contacts.iter().all(|contact| contact.target == contact.stopped) || work(contacts, changes) <= 0.0 {
-        return;
+    let is_thrown_back = |contact: &Anchored| contact.target != contact.inelastic_target;
+    // Works that overflow are left to `keep_passive`.
+    let is_active = |work: f64| work > 0.0 && work.is_finite();
+    if !contacts.iter().any(is_thrown_back) || !is_active(work(contacts, changes)) {
+        return false;
     }
     let thrown: Vec<(f64, V3)> = contacts.iter().map(|contact| (contact.push, contact.drag)).collect();
-    contacts.iter_mut().for_each(|contact| contact.target = contact.stopped);
+    contacts.iter_mut().for_each(|contact| contact.target = contact.inelastic_target);
     set_changes(contacts, Anchored::impulse, bodies, changes);
     let is_settled = solve_group(contacts, bodies, changes);
     keep_passive(contacts, is_settled, bodies, changes);
@@ -279,8 +283,9 @@ fn keep_restitution_passive(contacts: &mut [Anchored], bodies: &Bodies, changes:
     let square = 2.0 * (before + after - 2.0 * half);
     let linear = after - before - square;
     let part = ((linear * linear + 4.0 * square * (-before).max(0.0)).sqrt() - linear) / (2.0 * square);
-    // Not a number where works overflow.
+    // Not a number where nothing is thrown back.
     work_with(if part >= 0.0 { part.min(1.0) } else { 0.0 });
+    true
 }
 
 /// Work of impulses on the contacts, given with the velocities that they find: by these, and by

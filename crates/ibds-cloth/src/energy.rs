@@ -12,12 +12,13 @@
 //!
 //!   A(s) = K₀ + Σ f·(x₁ - x₀) + U₀ - U₁ - s Σ (p/h²)·(x₁ - x₀) over kinematic particles,
 //!
-//! with the links' potential energy U and p, h times the impulse of links on a kinematic particle.
-//! The substep takes the largest s up to 1 with K(s) <= A(s). If there is none it takes the s at
-//! which K - A is least. All links keep the same part of their impulses, which conserves momentum.
+//! with the links' potential energy U and p, h times the impulse of links and contacts on a kinematic
+//! particle. The substep takes the largest s up to 1 with K(s) <= A(s). If there is none it takes the
+//! s at which K - A is least. All links, and contacts of the cloth with itself, keep the same part of
+//! their impulses, which conserves momentum.
 //!
-//! Substeps with contacts, and those of cloth that guides carry, are left as they are: there the
-//! coupling checks the energy.
+//! Substeps with contacts with obstacles, and those of cloth that guides carry, are left as they are:
+//! there the coupling checks the energy.
 
 use partita_cloth::largest_without_gain;
 
@@ -53,7 +54,8 @@ impl Work {
         gained > ROUNDING * own
     }
 
-    /// Reduces impulses of links, and of contacts of the cloth with itself, in velocities that [`Self::advance_velocities`] found to gain energy.
+    /// Reduces impulses of links, and of contacts of the cloth with itself, in velocities that
+    /// [`Self::advance_velocities`] found to gain energy.
     pub fn reduce_impulses(&mut self, net: &Net, h: f64) {
         let stored = self.stored_by_links(net, h);
         let Self { next, forces, inverse_masses, places, predicted, taken, .. } = self;

@@ -34,8 +34,8 @@
 //!   cloth pulls as hard as sweeps last, and what interleaves gets energy. [`Net::compliance`] gives links a stiffness, and
 //!   `Relaxed` finds what both agree on: 10 kg on 0.2 kg of cloth bounce with 1e-5 of their energy from the coupling. Plain
 //!   interleaving wants h² k below the body's mass, of stiffness k of all that bears it.
-//! - Corrections of positions change velocities in full only as far as that gives no energy, where
-//!   nothing touches and no guide carries the cloth (`energy.rs`). Positions are corrected in full: a
+//! - Corrections of positions change velocities in full only as far as that gives no energy, where no
+//!   obstacle touches and no guide carries the cloth (`energy.rs`). Positions are corrected in full: a
 //!   sheet at rest may be lifted by the error of length that links may have.
 //! - Kinematic particles whose distance exceeds the rest length between them have no position of rest,
 //!   even within the allowed error. A metre of two links held 5 mm too far apart, with 1 % allowed,

@@ -68,7 +68,7 @@ pub struct StepReport {
     pub substeps: u32,
     /// Solver iterations, all inner steps together.
     pub iterations: u32,
-    /// Part of the work that a step may take at most which this one took [-]; 0 of simulators without such a limit.
+    /// Work of this step relative to the most that a step may take, from 0 to 1 [-]. It is 0 where there is no such limit.
     pub budget_used: f64,
     /// Converged, or stopped where.
     pub outcome: Outcome,
