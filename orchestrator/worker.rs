@@ -69,7 +69,7 @@ pub(crate) struct Stepped {
 #[derive(Clone, Debug)]
 pub(crate) struct StepSummary {
     pub iterations: u32,
-    /// Of all substeps, relative to the limit of one [-].
+    /// Mean of the substeps [-].
     pub budget_used: f64,
     pub outcome: Outcome,
     pub notes: Vec<String>,
@@ -189,7 +189,7 @@ impl Worker {
                 *sums.entry((guide, carrier)).or_default() += impulse;
             }
             summary.iterations += report.iterations;
-            summary.budget_used += report.budget_used;
+            summary.budget_used += report.budget_used / f64::from(n);
             summary.outcome = worse(summary.outcome, report.outcome);
             for note in report.notes {
                 if !summary.notes.contains(&note) {
