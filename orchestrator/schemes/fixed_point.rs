@@ -171,9 +171,9 @@ impl<'a> FixedPoint<'a> {
                 engine.retract(START, true)?;
             }
             passes += 1;
-            let may_go_on = |used: f64| passes < self.parameters.passes && used < self.parameters.budget;
             let passed = engine.pass(dt, next_dt, &forces, pushes, self.before.0 + passes > 1);
             used += engine.budget_used();
+            let may_go_on = passes < self.parameters.passes && used < self.parameters.budget;
             if let Err(failure) = passed {
                 if !engine.members[failure.member].coupled {
                     // No load of a coupling changes what it does.
@@ -185,7 +185,7 @@ impl<'a> FixedPoint<'a> {
                     None => x.fill(0.0),
                     Some(best) if giving_up && x == best.x => return Err(failure),
                     Some(best) if giving_up => x.clone_from(&best.x),
-                    Some(best) if halvings == HALVINGS || !may_go_on(used) => {
+                    Some(best) if halvings == HALVINGS || !may_go_on => {
                         giving_up = true;
                         x = self.bounded(engine, best, &forces, dt);
                     }
@@ -216,7 +216,7 @@ impl<'a> FixedPoint<'a> {
             if fits && gap <= self.parameters.gap {
                 break (relative, Outcome::Converged);
             }
-            if !giving_up && !may_go_on(used) {
+            if !giving_up && !may_go_on {
                 giving_up = true;
                 let best = self.best.as_ref().filter(|best| best.size() < change).unwrap_or(&trial);
                 let last = self.bounded(engine, best, &forces, dt);

@@ -118,7 +118,7 @@ impl AviCloth {
         let finer = self.refinement(dt, whole, &inputs.motions);
         let count = whole * finer;
         let each = count.div_ceil(whole.max(ALLOWANCES));
-        // Of each allowance, the larger of the parts that contact takes between events and that events take.
+        // An allowance counts by the larger of what contact between events used of it, and what events used.
         let (allowances, mut used, mut by_events) = (f64::from(count.div_ceil(each)), 0.0, 0.0);
         for part in 0..count {
             if part.is_multiple_of(each) {
@@ -127,9 +127,10 @@ impl AviCloth {
             let at = |k: u32| if k == count { report.time } else { begin + dt * (f64::from(k) / f64::from(count)) };
             let share = f64::from(each).recip();
             let (nodes, gravity) = (&self.work.next.nodes, V3::from(self.parameters.gravity));
-            let stretch = || self.elements.stretch(|v| nodes[v as usize].at(at(part), gravity).0);
+            let start = at(part);
+            let stretch = || self.elements.stretch(|v| nodes[v as usize].at(start, gravity).0);
             let looks = self.parameters.limit.map_or(0, |limit| limit.looks(stretch()));
-            let interval = Interval { begin: at(part), end: at(part + 1), step: [begin, dt], share, looks };
+            let interval = Interval { begin: start, end: at(part + 1), step: [begin, dt], share, looks };
             let motions: Vec<Option<Motion>> = (self.guides.iter().zip(&inputs.motions))
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();

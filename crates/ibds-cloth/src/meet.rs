@@ -2,10 +2,14 @@
 
 use nalgebra::Vector3;
 use partita_cloth::{Ended, not_apart, note_contact};
-use partita_contact::{Contacts, Features, Obstacle, Step, Touch};
+use partita_contact::{Contacts, Features, Obstacle, Pushes, Step, Touch};
 use partita_simulator::{Inputs, Motion, SimulatorError, StepReport};
 
-use crate::{IbdsCloth, Net, Parameters, state::State, step::Work};
+use crate::{
+    IbdsCloth, Net, Parameters,
+    state::State,
+    step::{Work, acting},
+};
 
 type V3 = Vector3<f64>;
 
@@ -66,10 +70,7 @@ impl IbdsCloth {
     /// Adds what contacts in the loop of places gave to kinematic particles to what links gave them.
     pub(crate) fn add_pushes(&mut self) {
         let Work { inverse_masses, pushes, taken, .. } = &mut self.work;
-        for touch in pushes.touches() {
-            let held = touch.pair.parts(touch.weights, taken.len()).filter(|(k, _)| inverse_masses[*k] == 0.0);
-            held.for_each(|(k, c)| taken[k] += c * touch.impulse);
-        }
+        add_to_held(pushes, inverse_masses, taken);
     }
 
     /// Reactions of obstacles to contacts in the loops, and what the loop of velocities gave to kinematic particles.
@@ -77,13 +78,10 @@ impl IbdsCloth {
         let Work { contacts, obstacles, begin, next, inverse_masses, pushes, rates, given, reactions, .. } =
             &mut self.work;
         let Some(contacts) = contacts else { return };
-        for touch in rates.touches() {
-            let held = touch.pair.parts(touch.weights, given.len()).filter(|(k, _)| inverse_masses[*k] == 0.0);
-            held.for_each(|(k, c)| given[k] += c * touch.impulse);
-        }
+        add_to_held(rates, inverse_masses, given);
         // Velocities are corrected at positions of the end.
         for (pushes, scale, least) in [(pushes, 1.0 / h, 0.0), (rates, 1.0, 1.0)] {
-            for touch in pushes.touches().filter(|touch| touch.impulse != V3::zeros()) {
+            for touch in acting(pushes) {
                 let touch = Touch { impulse: scale * touch.impulse, at: touch.at.max(least), ..touch };
                 obstacles.book(&touch, [begin, &next.positions], motions, contacts, reactions);
             }
@@ -145,5 +143,13 @@ impl IbdsCloth {
         let guides = &self.guides;
         let cloth = Ended { inputs, guides, contact, positions, velocities, inverse_masses, held };
         obstacles.stop_carriers(contacts, cloth, reactions, [holding, impacts], external)
+    }
+}
+
+/// Adds impulses of contacts on kinematic particles to sums, one for each particle.
+fn add_to_held(pushes: &Pushes, inverse_masses: &[f64], sums: &mut [V3]) {
+    for touch in pushes.touches() {
+        let held = touch.pair.parts(touch.weights, sums.len()).filter(|(k, _)| inverse_masses[*k] == 0.0);
+        held.for_each(|(k, c)| sums[k] += c * touch.impulse);
     }
 }

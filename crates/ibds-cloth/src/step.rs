@@ -529,6 +529,6 @@ impl IbdsCloth {
 }
 
 /// Contacts with an impulse.
-fn acting(pushes: &Pushes) -> impl Iterator<Item = Touch> + '_ {
+pub(crate) fn acting(pushes: &Pushes) -> impl Iterator<Item = Touch> + '_ {
     pushes.touches().filter(|touch| touch.impulse != V3::zeros())
 }
