@@ -84,7 +84,7 @@ fn a_carried_load_that_fails_is_given_up() {
 /// simulator used does not count.
 #[test]
 fn the_passes_of_a_window_use_the_work_of_a_step() {
-    for (budget_used, budget, passes) in [(0.0, 1.0, 24), (0.3, 1.0, 4), (1.0, 1.0, 1), (0.3, 2.0, 7)] {
+    for (budget_used, budget, passes) in [(0.0, 1.0, 24), (0.3, 1.0, 3), (1.0, 1.0, 1), (0.3, 2.0, 6)] {
         let parameters = SpringParameters { gravity: [1.0, 0.0, 0.0], ..SpringParameters::default() };
         let (leader, follower) = (MassOnSpring::new("leader", parameters).unwrap(), following_mass("follower", 1.0));
         let (handle, point, steps) = (leader.mass(), follower.point(0), AtomicU32::new(0));

@@ -172,8 +172,10 @@ impl<'a> FixedPoint<'a> {
             }
             passes += 1;
             let passed = engine.pass(dt, next_dt, &forces, pushes, self.before.0 + passes > 1);
-            used += engine.budget_used();
-            let may_go_on = passes < self.parameters.passes && used < self.parameters.budget;
+            let last = engine.budget_used();
+            used += last;
+            // The next pass is expected to use as much as this one.
+            let may_go_on = passes < self.parameters.passes && used + last <= self.parameters.budget;
             if let Err(failure) = passed {
                 if !engine.members[failure.member].coupled {
                     // No load of a coupling changes what it does.

@@ -18,8 +18,9 @@ pub struct Relaxed {
     /// Most passes a window; one more where the last trial failed or was not the best, which is
     /// taken again. Default 24.
     pub passes: u32,
-    /// No further load is tried once the passes of a window have used so much of the work that one
-    /// step may take, [`partita_simulator::StepReport::budget_used`] [-]. Default 1.
+    /// Most work of the passes of a window, relative to what one step may take
+    /// ([`partita_simulator::StepReport::budget_used`]) [-]. No further load is tried if a pass like the
+    /// last would exceed it. Default 1.
     pub budget: f64,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.
