@@ -5,7 +5,7 @@ use parry3d_f64::{
     shape::{Cone, Cylinder},
 };
 
-use super::*;
+use super::{pairs::Round, *};
 
 /// Numbers from -1 to 1 without pattern, the same in each run.
 struct Random(u64);
