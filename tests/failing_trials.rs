@@ -80,11 +80,14 @@ fn a_carried_load_that_fails_is_given_up() {
 }
 
 /// A follower whose reactions change from pass to pass never converges. No further load is tried
-/// once its passes have used as much work as one step may, and the window says so. What an uncoupled
+/// where less than half a pass is left of the work of one step, and the window says so. Reactions
+/// alternate in sign, so an even number of trials is followed by a pass with the better one. What an uncoupled
 /// simulator used does not count.
 #[test]
 fn the_passes_of_a_window_use_the_work_of_a_step() {
-    for (budget_used, budget, passes) in [(0.0, 1.0, 24), (0.3, 1.0, 3), (1.0, 1.0, 1), (0.3, 2.0, 6)] {
+    for (budget_used, budget, passes) in
+        [(0.0, 1.0, 25), (0.3, 1.0, 3), (0.34, 1.0, 3), (0.6, 1.0, 3), (0.8, 1.0, 1), (0.3, 2.0, 7)]
+    {
         let parameters = SpringParameters { gravity: [1.0, 0.0, 0.0], ..SpringParameters::default() };
         let (leader, follower) = (MassOnSpring::new("leader", parameters).unwrap(), following_mass("follower", 1.0));
         let (handle, point, steps) = (leader.mass(), follower.point(0), AtomicU32::new(0));
@@ -104,7 +107,6 @@ fn the_passes_of_a_window_use_the_work_of_a_step() {
         scene.add(leader).add(follower).add(alone);
         let report = scene.build().unwrap().advance().unwrap();
         assert!(matches!(report.outcome, Outcome::StoppedAt { .. }), "{report:?}");
-        // One more where the best trial was not the last.
-        assert!([passes, passes + 1].contains(&report.passes), "{budget_used} of {budget}: {report:?}");
+        assert_eq!(report.passes, passes, "{budget_used} of {budget}: {report:?}");
     }
 }

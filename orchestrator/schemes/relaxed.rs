@@ -15,12 +15,13 @@ pub struct Relaxed {
     pub floor: f64,
     /// Converged when no attached handle is further from its carrier `[m]`. Default 1e-3.
     pub gap: f64,
-    /// Most passes a window; one more where the last trial failed or was not the best, which is
-    /// taken again. Default 24.
+    /// Most passes a window; one more where the last trial failed, was not the best, or had to be
+    /// bounded. Default 24.
     pub passes: u32,
-    /// Most work of the passes of a window, relative to what one step may take
-    /// ([`partita_simulator::StepReport::budget_used`]) [-]. No further load is tried if a pass like the
-    /// last would exceed it. Default 1.
+    /// Work that the passes of a window may take, relative to the limit of one step
+    /// ([`partita_simulator::StepReport::budget_used`]) [-]. No further load is tried if less than half of such a
+    /// pass as those before is left of it. The last trial may be followed by one more pass, as with
+    /// [`Relaxed::passes`]. Default 1.
     pub budget: f64,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.

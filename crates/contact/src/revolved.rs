@@ -33,7 +33,7 @@ type V3 = Vector3<f64>;
 /// wrong by no more than this part of the edge.
 const FLAT: f64 = 1e-9;
 
-/// Most rounds in which the least distance along an edge is found: of four, one halves the bracket at least [-].
+/// Most rounds in which the least distance along an edge is found: of three, one halves the bracket at least [-].
 const ROUNDS: u32 = 200;
 
 /// Least fraction of either core vertex at a contact [-]: both always take part, so that a vertex of cloth is at one and the same
@@ -140,12 +140,16 @@ impl Posed {
     fn point(&self, p: &V3) -> (f64, V3) {
         let r = p - self.centre;
         let z = self.axis.dot(&r);
-        let across = r - z * self.axis;
+        // Near the axis rounding has a part along it. Taken off twice, nothing of that is left.
+        let once = r - z * self.axis;
+        let across = once - self.axis.dot(&once) * self.axis;
         let rho = across.norm();
-        let radial = across.try_normalize(0.0).unwrap_or_else(|| {
+        let radial = if rho > 8.0 * f64::EPSILON * r.norm() {
+            across / rho
+        } else {
             let least = self.axis.iamin();
             self.axis.cross(&V3::ith(least, 1.0)).normalize()
-        });
+        };
         let (Self { axis, half, out, length, .. }, [a, b]) = (self, self.radii);
         let slope = out[0] * axis + out[1] * radial;
         let (below, above) = (-half - z, z - half);
@@ -179,9 +183,9 @@ impl Posed {
     /// Fraction of the edge from `a` to `b` at which the signed distance is least, that distance, and the outward normal.
     ///
     /// The distance is convex along the edge. The first candidate for its minimum is where the edge is nearest to the axis,
-    /// exact for the side of a cylinder. Then come in turn: where the slope is 0 by regula falsi, exact for a parabola; where
-    /// the tangents at both ends of the bracket intersect, exact for a kink; and the middle of the bracket, if these two left
-    /// more than half of it. The tangents bound the distance from below.
+    /// exact for the side of a cylinder. Then three take turns. Regula falsi on the slope is exact for a parabola. The
+    /// intersection of the tangents at the ends of the bracket is exact for a kink, and bounds the distance from below.
+    /// The third is the middle, or regula falsi again where a turn has halved the bracket.
     fn edge(&self, a: &V3, b: &V3) -> (f64, f64, V3) {
         let way = b - a;
         let size = way.norm();
@@ -199,7 +203,7 @@ impl Posed {
         let mut least = if low.gap < high.gap { low } else { high };
         let across = way - way.dot(&self.axis) * self.axis;
         let mut t = (self.centre - a).dot(&across) / across.norm_squared();
-        let mut width = 1.0;
+        let mut last_width = 1.0;
         for round in 0..ROUNDS {
             // Also where t is not a number.
             if !(low.t < t && t < high.t) {
@@ -210,7 +214,7 @@ impl Posed {
                 least = now;
             }
             if now.slope.abs() <= 1e-12 * size {
-                break;
+                return now.found();
             }
             if now.slope < 0.0 {
                 low = now
@@ -221,17 +225,19 @@ impl Posed {
             let secant = (low.t * high.slope - high.t * low.slope) / steeper;
             let tangents = (low.gap - high.gap + high.t * high.slope - low.t * low.slope) / steeper;
             let bound = low.gap + low.slope * (tangents - low.t);
-            let narrow = high.t - low.t;
-            if least.gap - bound <= f64::EPSILON * (least.gap.abs() + size) || narrow <= 1e-14 {
+            let width = high.t - low.t;
+            if least.gap - bound <= f64::EPSILON * (least.gap.abs() + size) || width <= 1e-14 {
                 break;
             }
             t = match round % 3 {
                 0 => secant,
                 1 => tangents,
-                _ if narrow <= 0.5 * width => secant,
+                _ if width <= 0.5 * last_width => secant,
                 _ => 0.5 * (low.t + high.t),
             };
-            width = if round % 3 == 2 { narrow } else { width };
+            if round % 3 == 2 {
+                last_width = width.min(0.5 * last_width);
+            }
         }
         least.found()
     }
