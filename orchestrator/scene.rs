@@ -58,7 +58,10 @@ impl Contact {
         self
     }
 
-    /// Coefficient of restitution of this pair [-], from 0 to 1, in place of the leader's own.
+    /// Coefficient e of restitution of this pair [-], from 0 to 1, in place of the leader's own.
+    ///
+    /// Cloth that is held throws a body of velocity v back at the start of the window in which they would touch. So the
+    /// body rises by up to (1 - e²) v dt more than e² times the height that it fell.
     pub fn restitution(&mut self, coefficient: f64) -> &mut Self {
         self.restitution = Some(coefficient);
         self

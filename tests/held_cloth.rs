@@ -414,3 +414,35 @@ fn cloth_that_is_attached_to_a_free_body_shares_its_momentum() {
         }
     }
 }
+
+/// A ball that has left a sheet falls freely: what the coupling still owes it waits for the next contact. By interleaving the
+/// last reaction acts up to two windows later.
+#[test]
+fn what_is_owed_does_not_hold_a_body_in_the_air() {
+    let schemes = schemes();
+    let all = METHODS.iter().flat_map(|&method| [0.005, 0.02, 0.1].map(|mass| (method, mass)));
+    for ((method, mass), scheme) in all.flat_map(|one| schemes.iter().map(move |scheme| (one, scheme))) {
+        let mesh = sheet(8);
+        let border: Vec<u32> = (0..81).filter(|k| k % 9 % 8 == 0 || k / 9 % 8 == 0).collect();
+        let ball = Body::dynamic(Shape::ball(0.03)).mass(mass).at([0.05, 0.08, 0.03]).velocity([2.0, -2.0, 1.0]);
+        let mut rigid = RigidBodies::new("rigid");
+        let handle = rigid.add("ball", ball).unwrap();
+        let mut scene = Scene::new(Rate::hz(60.0));
+        scene.scheme(scheme.clone());
+        scene.contact("cloth", "rigid").restitution(0.5).friction(0.3);
+        scene.add(rigid).add_boxed(cloth(method, mesh, true, &border));
+        let mut run = scene.build().unwrap();
+        let (mut last, mut free) = (-2.0, 0);
+        while run.time() < 0.6 {
+            run.advance().unwrap();
+            let state = run.state(handle).unwrap();
+            let gained = state.velocity[1] - last + G / 60.0;
+            (last, free) = (state.velocity[1], if state.position[1] > 0.09 { free + 1 } else { 0 });
+            assert!(
+                free < 4 || gained.abs() < 1e-9,
+                "{method:?}, {mass} kg, {scheme:?}, {} s: {gained} m/s",
+                run.time()
+            );
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, TAU};
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_contact::crossings;
@@ -43,6 +43,36 @@ fn bodies() -> Vec<(&'static str, Body)> {
     ]
 }
 
+/// Bodies that are not convex, with their tops at height 0: an angle and a ring.
+fn hollow_bodies() -> Vec<(&'static str, Body)> {
+    let profile = [[-0.05, -0.1], [0.05, -0.1], [0.05, -0.06], [0.0, -0.06], [0.0, 0.0], [-0.05, 0.0]];
+    let angle: Vec<[f64; 3]> = [-0.06, 0.06].into_iter().flat_map(|z| profile.map(|[x, y]| [x, y, z])).collect();
+    let caps = [[0, 1, 2], [0, 2, 3], [0, 3, 5], [3, 4, 5]];
+    let ends = caps.into_iter().flat_map(|[a, b, c]| [[a, c, b], [a + 6, b + 6, c + 6]]);
+    let sides = (0..6).map(|k| (k, (k + 1) % 6)).flat_map(|(k, l)| [[k, l, l + 6], [k, l + 6, k + 6]]);
+    let faces: Vec<[u32; 3]> = ends.chain(sides).collect();
+
+    let (round, across) = (24, 12);
+    let at = |i: u32, j: u32| (i % round) * across + j % across;
+    let angles =
+        |k: u32| [k / across * across, k % across * round].map(|k| TAU * f64::from(k) / f64::from(round * across));
+    let ring: Vec<[f64; 3]> = (0..round * across)
+        .map(|k| {
+            let [turn, tilt] = angles(k);
+            let radius = 0.06 + 0.03 * tilt.cos();
+            [radius * turn.cos(), 0.03 * tilt.sin(), -radius * turn.sin()]
+        })
+        .collect();
+    let corners = (0..round).flat_map(|i| (0..across).map(move |j| (i, j)));
+    let quads = corners
+        .flat_map(|(i, j)| [[at(i, j), at(i + 1, j), at(i + 1, j + 1)], [at(i, j), at(i + 1, j + 1), at(i, j + 1)]]);
+    let quads: Vec<[u32; 3]> = quads.collect();
+    vec![
+        ("angle", Body::fixed(Shape::mesh(angle, faces))),
+        ("ring", Body::fixed(Shape::mesh(ring, quads)).at([0.0, -0.03, 0.0])),
+    ]
+}
+
 /// A scene of a cloth and a body that it touches.
 fn scene(cloth: Box<dyn Simulator>, body: Body) -> Scene {
     let mut rigid = RigidBodies::new("rigid");
@@ -76,13 +106,23 @@ fn vertices_and_crossings(run: &mut Run) -> (Vec<[f64; 3]>, usize) {
 /// energy than lifting it takes.
 #[test]
 fn cloth_that_starts_inside_comes_out_on_the_near_side() {
-    let mut seed = 1_u64;
+    comes_out(&bodies(), 1);
+}
+
+/// The same of bodies that are not convex.
+#[test]
+fn cloth_comes_out_of_bodies_that_are_not_convex() {
+    comes_out(&hollow_bodies(), 2);
+}
+
+fn comes_out(bodies: &[(&str, Body)], seed: u64) {
+    let mut seed = seed;
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (seed >> 11) as f64 / (1_u64 << 53) as f64
     };
     for deep in [0.0, 1e-12, 1e-8, 1e-3, 5e-3, 2e-2] {
-        for (what, body) in bodies() {
+        for (what, body) in bodies {
             let (aside, turn) = ([0; 2].map(|_| 0.02 * random() - 0.01), FRAC_PI_2 * random());
             for (kind, cloth) in cloths(&sheet([aside[0], -deep, aside[1]], turn)) {
                 let mut run = scene(cloth, body.clone()).build().unwrap();

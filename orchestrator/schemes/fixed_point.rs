@@ -99,11 +99,13 @@ impl Solved {
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
             let waiting = if has_converged { withheld[s] } else { owed };
+            let reaction = engine.pass.reaction([i, s]);
+            // What is withheld brakes a carrier only in contact, not in free flight.
+            let payable = if reaction == Wrench::ZERO { waiting - withheld[s] } else { waiting };
             let velocities = engine.next_velocities([i, s]);
             let shown = shown * engine.sharing(&self.slots, [i, s]);
             let tank = engine.state.interfaces[i].passivity[s].tank.energy();
-            let passive = owed - waiting + engine.passive_part([i, s], waiting, &velocities, shown, tank);
-            let reaction = engine.pass.reaction([i, s]);
+            let passive = owed - waiting + engine.passive_part([i, s], payable, &velocities, shown, tank);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
             let keeps = !has_converged && reaction != Wrench::ZERO;

@@ -4,7 +4,7 @@
 //! |--------------------------------------------------------|--------------|---------|
 //! | where all vertices are and mean to go; who may meet    | `place.rs`   |         |
 //! | who is near at the begin: repulsion                    | `repel.rs`   | 7.2     |
-//! | what starts in a convex solid is led out of it         | `regions.rs` |         |
+//! | what starts in a solid is led out of it                | `regions.rs` |         |
 //! | what else crosses at the begin is led apart            | `untangle.rs`|         |
 //! | who would pass through whom: impacts                   | `impacts.rs` | 7.3     |
 //! | what still would, moves as one                         | `zones.rs`   | 7.4     |
@@ -171,7 +171,7 @@ pub(crate) struct Work {
     pub embedded: Vec<[u32; 2]>,
     /// Vertices of regions that are inside, each with its obstacle, in order.
     pub within: Vec<[u32; 2]>,
-    /// Vertices that are led out of convex solids, in order of pairs (`regions.rs`).
+    /// Vertices that are led out of solids in regions, in order of pairs (`regions.rs`).
     pub led: Vec<Led>,
 
     pub contacts: Vec<Contact>,

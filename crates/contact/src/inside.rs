@@ -2,7 +2,7 @@
 //!
 //! A path tells no inside from outside, so this is state: which vertices are inside which obstacle. They are led out to the
 //! nearest place of its surface, slowly, and while they are inside nothing else keeps their features from that obstacle.
-//! Solids that know their inside: half-spaces, boxes, and closed meshes with a frame. Of convex ones cloth is led out in regions
+//! Solids that know their inside: half-spaces, boxes, and closed meshes with a frame. Cloth that crosses them is led out in regions
 //! (`regions.rs`), if it can be.
 
 use nalgebra::{Isometry3, Point3, Vector3};
@@ -34,7 +34,7 @@ fn hidden(x: &V3) -> f64 {
 
 impl Core {
     /// Whether a point, in the frame's axes, is inside.
-    fn contains(&self, shape: &Shape, x: &V3) -> bool {
+    pub(crate) fn contains(&self, shape: &Shape, x: &V3) -> bool {
         match shape {
             // On the plane or nearer than rounding lets a pair be told from one that touches.
             Shape::HalfSpace => x.y <= hidden(x),

@@ -56,7 +56,7 @@
 //! of two bodies stop obstacles where kinematic vertices leave them no room, or where free cloth lies on another obstacle that bears
 //! them through it.
 //!
-//! Cloth that starts within a convex solid, or crosses it, is led out of it on the near side ([`Report::led`]). Where no motion is
+//! Cloth that starts within a solid, or crosses it, is led out of it on the near side ([`Report::led`]). Where no motion is
 //! known that does, since the solid is in on one side and out on the other, [`Contacts::find_through`] says so before the first step.
 //!
 //! Linear and angular momentum are kept between cloth and cloth, to rounding; a pin takes what its contacts ask of it.
@@ -66,7 +66,7 @@
 //!
 //! - Loads pass through free cloth between rigid obstacles only. Between obstacles that deform, or layers of cloth, contacts see
 //!   the cloth's own weight.
-//! - Cloth that crosses other cloth, or what is not convex, at the begin is led apart along what shortens the contour of the crossing
+//! - Cloth that crosses other cloth, or an open surface, at the begin is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
 //!   but need not: a rope through a sheet stays as it is.
 //! - A ball, capsule, cylinder or cone that a pinch presses past its centre or axis through the cloth is not told of, and stays
@@ -87,6 +87,7 @@ mod broad;
 mod carriers;
 mod ccd;
 mod check;
+mod concave;
 mod contacts;
 mod convex;
 mod crossing;

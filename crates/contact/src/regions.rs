@@ -1,13 +1,16 @@
-//! Regions of cloth that start in a convex solid: one plane for each, beyond which all of it is led.
+//! Regions of cloth that start in a solid: one plane for each, beyond which all of it is led.
 //!
 //! Vertices that each take the shortest path out are led apart where these paths differ, as around the rim of a box. A region is a
 //! connected set of cloth elements (triangles, edges of nets) that cross the solid or have vertices in it. It is led along one
 //! direction n, until all its vertices are beyond the plane n·x = h that supports the solid: a triangle of them cannot cross it.
+//! Of a solid that is not convex the plane supports the part that the region passes along n (`concave.rs`).
 //!
 //! Candidates for n are normals of faces, edges and corners. Their depth is the largest h - n·x of the region's vertices, and the
 //! least depth wins, if the region is on the near side: cloth that a solid is through has vertices beyond the solid's middle along
 //! every n. Cloth that is wrapped around a solid has no such n either; there each element goes its own least depth, unless elements
 //! that share a vertex would go opposite ways. Otherwise the solid is through the cloth: no motion is known that mends it.
+
+use std::slice;
 
 use nalgebra::{Point3, Vector3};
 use serde::{Deserialize, Serialize};
@@ -15,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ContactError, Path, State, Step,
     broad::Pair,
+    concave::Concave,
     contacts::Contacts,
     convex::{Convex, Plane},
     distance::Kind,
@@ -38,7 +42,7 @@ const OPPOSED: f64 = -0.5;
 /// Distance beyond its plane at which a region is released, relative to the thickness: as contacts that rest have it, so that none
 /// pushes it at once [-].
 const RELEASED: f64 = 0.9;
-/// Cloth that is led out of a convex solid.
+/// Cloth that is led out of a solid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Region {
     pub obstacle: u32,
@@ -74,6 +78,38 @@ struct Island<'a> {
     x: &'a dyn Fn(u32) -> V3,
 }
 
+/// What cloth is led out of.
+enum Solid<'a> {
+    Convex(&'a Convex),
+    Concave(Concave<'a>),
+}
+
+impl Solid<'_> {
+    /// Planes beyond which elements with such corners are out. `normal` is that of their cloth.
+    fn ways(&self, corners: &[[V3; 3]], normal: impl FnOnce() -> Option<V3>) -> Vec<Plane> {
+        match self {
+            Self::Convex(solid) => solid.ways(normal()).collect(),
+            Self::Concave(solid) => solid.ways(corners),
+        }
+    }
+
+    /// Width of the solid along the normal of a plane, where the elements are `[m]`.
+    fn width(&self, plane: &Plane, corners: &[[V3; 3]]) -> f64 {
+        match self {
+            Self::Convex(solid) => solid.width(plane),
+            Self::Concave(solid) => solid.width(plane, corners),
+        }
+    }
+
+    /// Number of a vertex of the solid on a plane, or of the one nearest to it.
+    fn support(&self, plane: &Plane) -> u32 {
+        match self {
+            Self::Convex(solid) => solid.support(plane),
+            Self::Concave(solid) => solid.support(plane),
+        }
+    }
+}
+
 impl Island<'_> {
     /// Deepest vertex of some below a plane `[m]`.
     fn depth(&self, vertices: &[u32], plane: &Plane) -> f64 {
@@ -98,20 +134,25 @@ impl Island<'_> {
         self.elements.iter().map(normal).sum::<V3>().try_normalize(0.0)
     }
 
-    /// Ways out that are on the near side and no spike, with their depths `[m]`, least first.
-    fn ways(&self, convex: &Convex, vertices: &[u32]) -> Vec<(f64, Plane)> {
-        let spike = SPIKE * self.radius(vertices);
-        let all = convex.ways(self.normal()).map(|way| (self.depth(vertices, &way), way));
-        let mut ways: Vec<_> = all.filter(|(depth, way)| *depth <= spike.min(NEAR_SIDE * convex.width(way))).collect();
+    /// Ways out of some elements that are on the near side and no spike, with their depths `[m]`, least first.
+    fn ways(&self, solid: &Solid<'_>, elements: &[Element]) -> Vec<(f64, Plane)> {
+        let mut vertices = elements.concat();
+        keep_once(&mut vertices);
+        let spike = SPIKE * self.radius(&vertices);
+        let corners: Vec<[V3; 3]> = elements.iter().map(|e| e.map(self.x)).collect();
+        let all = solid.ways(&corners, || self.normal());
+        let mut ways: Vec<_> = all.into_iter().map(|way| (self.depth(&vertices, &way), way)).collect();
+        ways.retain(|(depth, way)| *depth <= spike && *depth <= NEAR_SIDE * solid.width(way, &corners));
         ways.sort_by(|a, b| a.0.total_cmp(&b.0));
         ways
     }
 
     /// Planes beyond which its elements have to come, each with vertices; none where no motion is known.
-    fn planes(&self, convex: &Convex) -> Option<Vec<(Plane, Vec<u32>)>> {
-        let least: Vec<_> = self.elements.iter().map(|e| self.ways(convex, e).first().copied()).collect();
+    fn planes(&self, solid: &Solid<'_>) -> Option<Vec<(Plane, Vec<u32>)>> {
+        let least: Vec<_> =
+            self.elements.iter().map(|e| self.ways(solid, slice::from_ref(e)).first().copied()).collect();
         let deepest = least.iter().flatten().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
-        let ways = self.ways(convex, &self.vertices);
+        let ways = self.ways(solid, &self.elements);
         let joint = ways.first().copied();
         let as_one = |(_, plane)| vec![(plane, self.vertices.clone())];
         match joint {
@@ -168,9 +209,11 @@ impl Contacts {
     /// along a region are taken out of either.
     pub(crate) fn find_regions(&self, state: &mut State, met: &mut Vec<[u32; 5]>) {
         for number in 0..self.obstacles.len() as u32 {
-            let (_, core) = &self.obstacles[number as usize];
+            let (obstacle, core) = &self.obstacles[number as usize];
             let Some([begin, _]) = self.work.poses[number as usize] else { continue };
-            let Some(convex) = &core.convex else { continue };
+            if core.convex.is_none() && (core.solid.is_none() || obstacle.one_sided) {
+                continue;
+            }
             if state.through.iter().any(|[obstacle, _]| *obstacle == number) {
                 continue;
             }
@@ -181,9 +224,17 @@ impl Contacts {
             }
             let mut through = 0;
             for island in self.islands(elements, &x) {
-                match island.planes(convex) {
+                let solid = match &core.convex {
+                    Some(convex) => Solid::Convex(convex),
+                    None => {
+                        let reach = SPIKE * island.radius(&island.vertices);
+                        let points = island.vertices.iter().map(|&v| x(v));
+                        Solid::Concave(Concave::around(core, &obstacle.shape, points, reach))
+                    }
+                };
+                match island.planes(&solid) {
                     Some(planes) => state.regions.extend(planes.into_iter().map(|(plane, vertices)| {
-                        let support = convex.support(&plane);
+                        let support = solid.support(&plane);
                         Region { obstacle: number, vertices, plane, support }
                     })),
                     None => through += island.elements.len() as u32,
@@ -201,15 +252,17 @@ impl Contacts {
 
     /// Elements of the cloth that cross an obstacle or have vertices inside it, and are in no region yet.
     fn elements_in(&self, state: &mut State, number: u32, met: &[[u32; 5]], x: &dyn Fn(u32) -> V3) -> Vec<Element> {
-        let mut elements = match self.obstacles[number as usize].1.radius > 0.0 {
+        let core = &self.obstacles[number as usize].1;
+        let mut elements = match core.radius > 0.0 {
             true => self.elements_deep_in(number, x),
             false => self.elements_through(state, number, met),
         };
         // Kinematic cloth cannot be led.
         let is_free = |element: &Element| element.iter().any(|&v| self.work.w[v as usize] > 0.0);
         elements.retain(|element| is_free(element) && !self.is_led(state, element, number));
-        // Next to a region it goes with that.
-        for region in state.regions.iter_mut().filter(|region| region.obstacle == number) {
+        // Next to a region it goes with that. Where the solid is not convex, its own way may differ.
+        let goes_along = |region: &&mut Region| region.obstacle == number && core.convex.is_some();
+        for region in state.regions.iter_mut().filter(goes_along) {
             while let Some(k) = elements.iter().position(|element| element.iter().any(|&v| region.holds(v))) {
                 region.vertices.extend(elements.swap_remove(k));
                 keep_once(&mut region.vertices);

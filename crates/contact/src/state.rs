@@ -13,7 +13,7 @@ use crate::{ContactError, Contacts, pressed::Pressed, regions::Region};
 pub struct State {
     /// Vertex and obstacle, in order.
     pub(crate) inside: Vec<[u32; 2]>,
-    /// Cloth that is led out of convex solids.
+    /// Cloth that is led out of solids in regions.
     pub(crate) regions: Vec<Region>,
     /// Obstacles that cloth crosses with no motion known that mends it, and how many of its elements do.
     pub(crate) through: Vec<[u32; 2]>,
