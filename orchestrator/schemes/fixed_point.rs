@@ -101,7 +101,7 @@ impl Solved {
             let waiting = if has_converged { withheld[s] } else { owed };
             let reaction = engine.pass.reaction([i, s]);
             // What is withheld brakes a carrier only in contact, not in free flight.
-            let payable = if reaction == Wrench::ZERO { waiting - withheld[s] } else { waiting };
+            let payable = if engine.pass.got[i][s] == Wrench::ZERO { waiting - withheld[s] } else { waiting };
             let velocities = engine.next_velocities([i, s]);
             let shown = shown * engine.sharing(&self.slots, [i, s]);
             let tank = engine.state.interfaces[i].passivity[s].tank.energy();

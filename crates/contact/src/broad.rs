@@ -63,7 +63,7 @@ impl Bounds {
         vertices[1..].iter().fold(boxes[vertices[0] as usize], |all, &v| all.join(&boxes[v as usize]))
     }
 
-    fn aabb(&self) -> Aabb {
+    pub fn aabb(&self) -> Aabb {
         let corner = |v: &V3| Vector::new(v.x, v.y, v.z);
         Aabb::new(corner(&self.low), corner(&self.high))
     }

@@ -160,7 +160,7 @@ impl Convex {
 }
 
 /// Drops directions that are as one before, to 1e-6; keeps the order.
-pub(crate) fn keep_distinct(directions: &mut Vec<V3>) {
+fn keep_distinct(directions: &mut Vec<V3>) {
     let mut kept: Vec<V3> = vec![];
     directions.retain(|n| {
         let new = kept.iter().all(|other| (n - other).norm() > 1e-6);

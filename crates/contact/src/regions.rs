@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ContactError, Path, State, Step,
     broad::Pair,
-    concave::Concave,
+    concave::{Concave, MOST_WAYS},
     contacts::Contacts,
     convex::{Convex, Plane},
     distance::Kind,
+    inside::local,
     near::Near,
     obstacle::{Core, Obstacle},
     place::carried,
@@ -66,6 +67,19 @@ impl Region {
     fn holds(&self, vertex: u32) -> bool {
         self.vertices.binary_search(&vertex).is_ok()
     }
+
+    /// Whether another one would lead a vertex of this one back.
+    fn opposes(&self, other: &Self) -> bool {
+        self.obstacle == other.obstacle
+            && self.plane.normal.dot(&other.plane.normal) < OPPOSED
+            && other.vertices.iter().any(|&v| self.holds(v))
+    }
+
+    /// Leads the vertices of another one as well.
+    fn join(&mut self, other: Self) {
+        self.vertices.extend(other.vertices);
+        keep_once(&mut self.vertices);
+    }
 }
 
 /// A cloth element: corners of a triangle, or ends of an edge and the second of them again.
@@ -85,11 +99,11 @@ enum Solid<'a> {
 }
 
 impl Solid<'_> {
-    /// Planes beyond which elements with such corners are out. `normal` is that of their cloth.
-    fn ways(&self, corners: &[[V3; 3]], normal: impl FnOnce() -> Option<V3>) -> Vec<Plane> {
+    /// Planes beyond which elements with such corners are out, some farther than `deepest` `[m]`. `normal` is that of their cloth.
+    fn ways(&self, corners: &[[V3; 3]], deepest: f64, normal: impl FnOnce() -> Option<V3>) -> Vec<Plane> {
         match self {
             Self::Convex(solid) => solid.ways(normal()).collect(),
-            Self::Concave(solid) => solid.ways(corners),
+            Self::Concave(solid) => solid.ways(corners, deepest, normal()),
         }
     }
 
@@ -101,11 +115,11 @@ impl Solid<'_> {
         }
     }
 
-    /// Number of a vertex of the solid on a plane, or of the one nearest to it.
-    fn support(&self, plane: &Plane) -> u32 {
+    /// Number of a vertex of the solid on a plane, or of one that is nearest to it among those near some points.
+    fn support(&self, plane: &Plane, points: impl Iterator<Item = V3>) -> u32 {
         match self {
             Self::Convex(solid) => solid.support(plane),
-            Self::Concave(solid) => solid.support(plane),
+            Self::Concave(solid) => solid.support(plane, points),
         }
     }
 }
@@ -140,7 +154,7 @@ impl Island<'_> {
         keep_once(&mut vertices);
         let spike = SPIKE * self.radius(&vertices);
         let corners: Vec<[V3; 3]> = elements.iter().map(|e| e.map(self.x)).collect();
-        let all = solid.ways(&corners, || self.normal());
+        let all = solid.ways(&corners, spike, || self.normal());
         let mut ways: Vec<_> = all.into_iter().map(|way| (self.depth(&vertices, &way), way)).collect();
         ways.retain(|(depth, way)| *depth <= spike && *depth <= NEAR_SIDE * solid.width(way, &corners));
         ways.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -207,7 +221,8 @@ impl Contacts {
 
     /// Finds regions of cloth in convex solids, from vertices known to be inside and what crosses: edge, then triangle. Those that are led
     /// along a region are taken out of either.
-    pub(crate) fn find_regions(&self, state: &mut State, met: &mut Vec<[u32; 5]>) {
+    pub(crate) fn find_regions(&mut self, state: &mut State, met: &mut Vec<[u32; 5]>) {
+        let mut charged = 0;
         for number in 0..self.obstacles.len() as u32 {
             let (obstacle, core) = &self.obstacles[number as usize];
             let Some([begin, _]) = self.work.poses[number as usize] else { continue };
@@ -224,26 +239,34 @@ impl Contacts {
             }
             let mut through = 0;
             for island in self.islands(elements, &x) {
+                let reach = SPIKE * island.radius(&island.vertices);
                 let solid = match &core.convex {
                     Some(convex) => Solid::Convex(convex),
                     None => {
-                        let reach = SPIKE * island.radius(&island.vertices);
-                        let points = island.vertices.iter().map(|&v| x(v));
-                        Solid::Concave(Concave::around(core, &obstacle.shape, points, reach))
+                        charged += MOST_WAYS * island.elements.len();
+                        let corners: Vec<[V3; 3]> = island.elements.iter().map(|e| e.map(x)).collect();
+                        let Some(solid) = Concave::new(core, &obstacle.shape, &corners, reach) else { continue };
+                        Solid::Concave(solid)
                     }
                 };
-                match island.planes(&solid) {
-                    Some(planes) => state.regions.extend(planes.into_iter().map(|(plane, vertices)| {
-                        let support = solid.support(&plane);
-                        Region { obstacle: number, vertices, plane, support }
-                    })),
-                    None => through += island.elements.len() as u32,
+                let Some(planes) = island.planes(&solid) else {
+                    through += island.elements.len() as u32;
+                    continue;
+                };
+                for (plane, vertices) in planes {
+                    let support = solid.support(&plane, vertices.iter().map(|&v| x(v)));
+                    let region = Region { obstacle: number, vertices, plane, support };
+                    match state.regions.iter_mut().find(|other| core.convex.is_none() && other.opposes(&region)) {
+                        Some(other) => other.join(region),
+                        None => state.regions.push(region),
+                    }
                 }
             }
             if through > 0 {
                 state.through.push([number, through]);
             }
         }
+        self.charge(charged);
         let regions = &state.regions;
         let led = |v: u32, obstacle: u32| regions.iter().any(|r| r.obstacle == obstacle && r.holds(v));
         state.inside.retain(|&[v, obstacle]| !led(v, obstacle));
@@ -377,10 +400,23 @@ impl Contacts {
 
     /// Drops regions that are out, and pushes contacts that lead the others beyond their planes: by a part of what is lacking.
     pub(crate) fn lead_regions(&mut self, state: &mut State) {
-        state.regions.retain(|region| {
+        let State { regions, inside, .. } = state;
+        regions.retain(|region| {
+            let (obstacle, core) = &self.obstacles[region.obstacle as usize];
             let released = -RELEASED * self.work.meetings[region.obstacle as usize].thickness;
-            self.planes_of(region).is_some_and(|mut planes| planes.any(|(_, depth, _)| depth > released))
+            let stays = self.planes_of(region).is_some_and(|mut planes| planes.any(|(_, depth, _)| depth > released));
+            if let Some([begin, _]) = self.work.poses[region.obstacle as usize]
+                && core.convex.is_none()
+                && !stays
+            {
+                // The plane leads out of a part of the solid. Cloth that went along it may have come under another.
+                let is_in = |v: u32| core.contains(&obstacle.shape, &local(&begin, &self.work.x[v as usize]));
+                let left = region.vertices.iter().filter(|&&v| is_in(v));
+                inside.extend(left.map(|&v| [v, region.obstacle]));
+            }
+            stays
         });
+        keep_once(inside);
         let mut contacts = std::mem::take(&mut self.work.contacts);
         for region in &state.regions {
             let meeting = self.work.meetings[region.obstacle as usize];
