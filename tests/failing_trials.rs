@@ -81,8 +81,8 @@ fn a_carried_load_that_fails_is_given_up() {
 
 /// A follower whose reactions change from pass to pass never converges. No further load is tried
 /// where less than half a pass is left of the work of one step, and the window says so. Reactions
-/// alternate in sign, so an even number of trials is followed by a pass with the better one. What an uncoupled
-/// simulator used does not count.
+/// alternate in sign, so an even number of trials is followed by a pass with the better one. The
+/// work of an uncoupled simulator does not count.
 #[test]
 fn the_passes_of_a_window_use_the_work_of_a_step() {
     for (budget_used, budget, passes) in

@@ -115,8 +115,7 @@ fn cloth_comes_out_of_bodies_that_are_not_convex() {
     comes_out(&hollow_bodies(), 2);
 }
 
-fn comes_out(bodies: &[(&str, Body)], seed: u64) {
-    let mut seed = seed;
+fn comes_out(bodies: &[(&str, Body)], mut seed: u64) {
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (seed >> 11) as f64 / (1_u64 << 53) as f64

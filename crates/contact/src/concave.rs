@@ -16,7 +16,7 @@ type V3 = Vector3<f64>;
 
 /// Most directions that are tried for some elements [-]: no fewer than cells of the coarsest of [`CELLS`] on the unit sphere.
 pub(crate) const MOST_WAYS: usize = 128;
-/// Most pairs of elements and near triangles [-]: each is looked at in so many directions.
+/// Most pairs of elements and near triangles [-]. Each pair may be clipped once for each of the directions.
 const MOST_PAIRS: usize = 60_000;
 /// Cells of the unit length in which only the first of all directions is tried, coarser ones where there are too many [-].
 const CELLS: [f64; 5] = [1e6, 16.0, 8.0, 4.0, 2.0];
@@ -55,19 +55,16 @@ impl<'a> Concave<'a> {
     /// than can be tried.
     pub fn new(core: &'a Core, shape: &'a Shape, elements: &[[V3; 3]], reach: f64) -> Option<Self> {
         let solid = Self { core, shape, surface: core.solid.as_ref()?, reach };
-        let around = elements.iter().fold(Bounds::EMPTY, |all, e| all.join(&bounds(e, &V3::zeros(), reach)));
-        let near = solid.surface.bvh().intersect_aabb(&around.aabb()).count();
+        let near = solid.surface.bvh().intersect_aabb(&around(elements, reach).aabb()).count();
         (near * elements.len() <= MOST_PAIRS).then_some(solid)
     }
 
-    /// Planes at most `deepest` `[m]` away beyond which all of these elements are out. Their normals are along that of the cloth, those
-    /// of near triangles, and means of those around a vertex.
+    /// Planes at most `deepest` `[m]` away beyond which all of these elements are out. Their normals are: that of the cloth, either
+    /// way; those of near triangles; and means of the triangles around a vertex.
     pub fn ways(&self, elements: &[[V3; 3]], deepest: f64, of_cloth: Option<V3>) -> Vec<Plane> {
-        let around =
-            elements.iter().fold(Bounds::EMPTY, |all, corners| all.join(&bounds(corners, &V3::zeros(), deepest)));
         let mut directions: Vec<V3> = of_cloth.into_iter().flat_map(|n| [n, -n]).collect();
         let mut at = BTreeMap::<u32, Vec<V3>>::new();
-        for (vertices, [a, b, c]) in self.near(around) {
+        for (vertices, [a, b, c]) in self.near(around(elements, deepest)) {
             let Some(normal) = (b - a).cross(&(c - a)).try_normalize(0.0) else { continue };
             directions.push(normal);
             vertices.iter().for_each(|&v| at.entry(v).or_default().push(normal));
@@ -242,6 +239,11 @@ impl Prism {
             top: o.top.max(z),
         }))
     }
+}
+
+/// Box around elements, enlarged by a margin `[m]`.
+fn around(elements: &[[V3; 3]], margin: f64) -> Bounds {
+    elements.iter().fold(Bounds::EMPTY, |all, corners| all.join(&bounds(corners, &V3::zeros(), margin)))
 }
 
 /// Box around the corners of an element that is displaced.

@@ -66,7 +66,7 @@
 //!
 //! - Loads pass through free cloth between rigid obstacles only. Between obstacles that deform, or layers of cloth, contacts see
 //!   the cloth's own weight.
-//! - Cloth that crosses other cloth, or an open surface, at the begin is led apart along what shortens the contour of the crossing
+//! - Cloth that crosses other cloth, or an open surface, at the start is led apart along what shortens the contour of the crossing
 //!   ([`Report::tangled`], [`State::is_apart`]), and so is what a pinch has pierced. That mostly ends with nothing crossing,
 //!   but need not: a rope through a sheet stays as it is.
 //! - A ball, capsule, cylinder or cone that a pinch presses past its centre or axis through the cloth is not told of, and stays

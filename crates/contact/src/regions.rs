@@ -130,6 +130,11 @@ impl Island<'_> {
         vertices.iter().fold(0.0, |most: f64, &v| most.max(plane.depth(&(self.x)(v))))
     }
 
+    /// Positions of the corners of some elements `[m]`.
+    fn corners(&self, elements: &[Element]) -> Vec<[V3; 3]> {
+        elements.iter().map(|e| e.map(self.x)).collect()
+    }
+
     /// Half the diagonal of the box around vertices `[m]`.
     fn radius(&self, vertices: &[u32]) -> f64 {
         let all = vertices.iter().map(|&v| (self.x)(v));
@@ -153,7 +158,7 @@ impl Island<'_> {
         let mut vertices = elements.concat();
         keep_once(&mut vertices);
         let spike = SPIKE * self.radius(&vertices);
-        let corners: Vec<[V3; 3]> = elements.iter().map(|e| e.map(self.x)).collect();
+        let corners = self.corners(elements);
         let all = solid.ways(&corners, spike, || self.normal());
         let mut ways: Vec<_> = all.into_iter().map(|way| (self.depth(&vertices, &way), way)).collect();
         ways.retain(|(depth, way)| *depth <= spike && *depth <= NEAR_SIDE * solid.width(way, &corners));
@@ -219,7 +224,7 @@ impl Contacts {
         Ok(self.look_around(&unseen, &step, x)?.through)
     }
 
-    /// Finds regions of cloth in convex solids, from vertices known to be inside and what crosses: edge, then triangle. Those that are led
+    /// Finds regions of cloth in solids, from vertices known to be inside and what crosses: edge, then triangle. Those that are led
     /// along a region are taken out of either.
     pub(crate) fn find_regions(&mut self, state: &mut State, met: &mut Vec<[u32; 5]>) {
         let mut charged = 0;
@@ -239,12 +244,12 @@ impl Contacts {
             }
             let mut through = 0;
             for island in self.islands(elements, &x) {
-                let reach = SPIKE * island.radius(&island.vertices);
                 let solid = match &core.convex {
                     Some(convex) => Solid::Convex(convex),
                     None => {
                         charged += MOST_WAYS * island.elements.len();
-                        let corners: Vec<[V3; 3]> = island.elements.iter().map(|e| e.map(x)).collect();
+                        let reach = SPIKE * island.radius(&island.vertices);
+                        let corners = island.corners(&island.elements);
                         let Some(solid) = Concave::new(core, &obstacle.shape, &corners, reach) else { continue };
                         Solid::Concave(solid)
                     }
