@@ -227,6 +227,85 @@ fn a_body_rests_on_cloth_that_is_pinned_everywhere() {
     }
 }
 
+/// A body that starts within a sheet that is pinned everywhere, up to 10 mm deep, goes back to the
+/// side that it is on, gains no more energy than that takes, and does not fall through. A box whose
+/// corner pokes through tips over until it is flat.
+#[test]
+fn a_body_that_starts_within_held_cloth_goes_back() {
+    let hull = [[0.03, -0.02, 0.0], [-0.015, -0.02, 0.026], [-0.015, -0.02, -0.026], [0.0, 0.04, 0.0]];
+    let cube = Mesh::cuboid([0.06; 3]).unwrap();
+    let shapes = [
+        ("box", Shape::cuboid([0.05; 3]), 0.025),
+        ("plate", Shape::cuboid([0.15, 0.04, 0.13]), 0.02),
+        ("mesh", Shape::mesh(cube.positions(), cube.triangles()), 0.03),
+        ("hull", Shape::hull(hull), 0.02),
+        ("ball", Shape::ball(0.03), 0.03),
+        ("capsule", Shape::capsule_x(0.08, 0.02), 0.02),
+        ("standing cylinder", Shape::cylinder_y(0.06, 0.03), 0.03),
+        ("lying cylinder", Shape::cylinder_x(0.1, 0.03), 0.03),
+    ];
+    let mut case = 0_u32;
+    for (what, shape, half) in shapes {
+        for deep in [0.0, 1e-10, 1e-7, 1e-4, 1e-3, 1e-2] {
+            for method in METHODS {
+                case += 1;
+                // Multiples of irrational parts of a turn spread evenly.
+                let part = |step: f64| (f64::from(case) * step).fract();
+                let rate = [60.0, 120.0, 240.0][(3.0 * part(0.618)) as usize];
+                let scheme = &schemes()[usize::from(part(0.414) < 0.3)];
+                let mass = 0.05 * 1000_f64.powf(part(0.732));
+                let mesh = sheet(4 + (9.0 * part(0.236)) as u32);
+                let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
+                let cloth = cloth(method, mesh, true, &all);
+                let at = [0.1 * part(0.302) - 0.05, half - deep, 0.1 * part(0.873) - 0.05];
+                let body = Body::dynamic(shape.clone()).mass(mass).at(at).turned([0.0, 1.0, 0.0], 6.0 * part(0.557));
+                let (mut run, body) = scene(rate, scheme, true, body, cloth);
+                let tag = format!("{what}, {deep} m, {method:?}, {scheme:?}, {mass} kg, {rate} Hz");
+                let start = (rigid_energy(&mut run), run.state(body).unwrap().position[1]);
+                run.each_window(1.0, |run| -> partita::Result<()> {
+                    let gained = (rigid_energy(run) - start.0) / mass;
+                    // Half the thickness of 1 mm on top of the depth, and as much for the motion.
+                    assert!(gained < G * (deep + 1e-3), "{tag}: {gained} J/kg at {} s", run.time());
+                    Ok(())
+                })
+                .unwrap();
+                // At most at 6 / s of half the thickness. Cylinders may tip a little first.
+                let risen = run.state(body).unwrap().position[1] - start.1;
+                let left = if what.ends_with("cylinder") { 1.5e-3 } else { 0.2e-3 };
+                assert!(risen > (deep + 0.5e-3).min(3e-3) - left, "{tag}: {risen} m");
+            }
+        }
+    }
+    for tilt in [0.02, 0.05, 0.2] {
+        for rate in [30.0, 60.0, 240.0] {
+            let mesh = sheet(8);
+            let all: Vec<u32> = (0..mesh.vertices().len() as u32).collect();
+            let turn = UnitQuaternion::from_scaled_axis(tilt * V3::new(0.7, 0.0, 0.4));
+            let lowest = (turn.inverse() * V3::y()).abs().sum() * 0.025;
+            let (axis, angle) = turn.axis_angle().unwrap();
+            let body = Body::dynamic(Shape::cuboid([0.05; 3])).turned(axis.into_inner().into(), angle);
+            let body = body.mass(0.3).at([0.01, lowest - 1e-4, 0.013]);
+            let (mut run, body) = scene(rate, &Scheme::Interleaved, true, body, cloth(Implicit, mesh, true, &all));
+            let start = rigid_energy(&mut run);
+            run.each_window(1.0, |run| -> partita::Result<()> {
+                let gained = (rigid_energy(run) - start) / 0.3;
+                assert!(gained < G * 1.1e-3, "tilted by {tilt}, {rate} Hz: {gained} J/kg at {} s", run.time());
+                Ok(())
+            })
+            .unwrap();
+            let height = run.state(body).unwrap().position[1];
+            assert!((height - 0.0255).abs() < 1e-3, "tilted by {tilt}, {rate} Hz: {height} m");
+        }
+    }
+}
+
+/// Energy of the rigid bodies of a run, with what their coupling owes them `[J]`.
+fn rigid_energy(run: &mut Run) -> f64 {
+    let ledger = run.simulator_ledger("rigid").unwrap().unwrap();
+    let owed: f64 = run.ledgers().iter().map(|ledger| ledger.in_transit).sum();
+    ledger.kinetic + ledger.potential - owed
+}
+
 /// The first window, which is taken in two pieces where something is to be stopped within it, is as
 /// any other: under gravity, and with a longer window after a short one, speeds only grow by what
 /// gravity gives, and the wall stands.

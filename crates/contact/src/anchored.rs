@@ -255,6 +255,8 @@ impl Contacts {
         let mut pairs = vec![];
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
+        let entered = self.find_entered(state, ahead, &near);
+        pairs.retain(|pair| !self.is_entered(&entered, pair));
         let missed = changes.map(|changes| Missed { changes, carriers });
         let anchored = |pair| self.anchored(pair, state, ahead, bodies, missed.as_ref(), &backings);
         let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
@@ -262,7 +264,7 @@ impl Contacts {
         found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         if changes.is_none() {
-            found.extend(self.entered(state, ahead, bodies, &near));
+            found.extend(self.leaving(state, ahead, bodies, &near, &entered));
         }
         Ok(found)
     }
@@ -293,7 +295,7 @@ impl Contacts {
         let obstacle = self.obstacle(pair)?;
         let meeting = self.meeting(Some(obstacle));
         let begin = self.nearest_of(pair);
-        if self.is_inside(state, pair, Some(obstacle)) || self.is_far_side(pair, &begin, Some(obstacle)) {
+        if self.leaves(state, pair, obstacle, ahead) || self.is_far_side(pair, &begin, Some(obstacle)) {
             return None;
         }
         let depth = pair.vertices.iter().filter_map(|&v| deeper(backings, v)).reduce(f64::max);

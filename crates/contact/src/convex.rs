@@ -14,6 +14,10 @@ type V3 = Vector3<f64>;
 
 /// Most faces of a solid whose directions are all tried.
 const MOST_FACES: usize = 4096;
+/// Cosine between a direction and the normal of a plane up to which it leads along the plane, not beyond it [-].
+const BESIDE: f64 = 1e-6;
+/// Cosine of the angle between a direction and the normal of a face that bears along it [-].
+const FLAT: f64 = 0.99;
 /// Directions around the axis of what is round that are tried.
 const AROUND: usize = 32;
 
@@ -115,10 +119,69 @@ impl Convex {
         Plane { normal, height: most + self.radius }
     }
 
-    /// Planes that lead out, and two along a normal of cloth where the solid is round.
+    /// Planes that lead out, and two along a normal of cloth, if that is given.
     pub fn ways(&self, of_cloth: Option<V3>) -> impl Iterator<Item = Plane> {
-        let along = of_cloth.filter(|_| self.radius > 0.0).map(|n| [n, -n]);
+        let along = of_cloth.map(|n| [n, -n]);
         self.ways.iter().copied().chain(along.into_iter().flatten().map(|n| self.supporting(n)))
+    }
+
+    /// Whether it is no polyhedron.
+    pub fn is_round(&self) -> bool {
+        self.radius > 0.0
+    }
+
+    /// Corners of the part of a triangle that is within a polyhedron, as weights of the triangle's, and
+    /// the depth of their mean `[m]`; none if the two are apart.
+    pub fn overlap(&self, triangle: &[V3; 3]) -> Option<(Vec<V3>, f64)> {
+        let depths = |plane: &Plane| V3::from_fn(|k, _| plane.depth(&triangle[k]));
+        let mut corners = vec![V3::x(), V3::y(), V3::z()];
+        for plane in &self.ways {
+            let depths = depths(plane);
+            if depths.min() >= 0.0 {
+                continue;
+            }
+            let whole = std::mem::take(&mut corners);
+            let last = whole.last()?;
+            let mut before = (*last, depths.dot(last));
+            for corner in whole {
+                let depth = depths.dot(&corner);
+                if (depth >= 0.0) != (before.1 >= 0.0) {
+                    corners.push(before.0.lerp(&corner, before.1 / (before.1 - depth)));
+                }
+                if depth >= 0.0 {
+                    corners.push(corner);
+                }
+                before = (corner, depth);
+            }
+        }
+        let mean = corners.iter().sum::<V3>() / corners.len() as f64;
+        let depth = self.ways.iter().map(|plane| depths(plane).dot(&mean)).fold(f64::INFINITY, f64::min);
+        (!corners.is_empty()).then_some((corners, depth))
+    }
+
+    /// Whether it has faces: balls and capsules have none.
+    pub fn has_faces(&self) -> bool {
+        !self.is_round() || self.revolved.is_some()
+    }
+
+    /// Whether it is round, and has no face nearly perpendicular to a direction.
+    pub fn is_curved_along(&self, n: &V3) -> bool {
+        self.is_round() && (self.revolved.is_none() || n.x.abs() < FLAT)
+    }
+
+    /// Points of the surface among which those farthest along a direction are; of round solids that one
+    /// at each end.
+    pub fn extremes(&self, n: &V3) -> Vec<V3> {
+        let Some(solid) = self.revolved else { return self.points.iter().map(|x| x + self.radius * n).collect() };
+        let across = V3::new(0.0, n.y, n.z).try_normalize(0.0).unwrap_or_default();
+        let ends = [(-1.0, 0), (1.0, 1)].map(|(end, k)| end * solid.half * V3::x() + solid.radii[k] * across);
+        ends.to_vec()
+    }
+
+    /// Way from a point inside, along a direction, until it is beyond one of the planes that lead out `[m]`.
+    pub fn way_along(&self, n: &V3, x: &V3) -> f64 {
+        let ahead = self.ways.iter().map(|plane| (plane.normal.dot(n), plane)).filter(|(along, _)| *along > BESIDE);
+        ahead.map(|(along, plane)| plane.depth(x) / along).fold(f64::INFINITY, f64::min)
     }
 
     /// Number of the point on a supporting plane.

@@ -83,18 +83,19 @@ impl Region {
 }
 
 /// A cloth element: corners of a triangle, or ends of an edge and the second of them again.
-type Element = [u32; 3];
+pub(crate) type Element = [u32; 3];
 
 /// A connected set of elements, and where their vertices are in the solid's axes.
-struct Island<'a> {
-    elements: Vec<Element>,
+pub(crate) struct Island<'a> {
+    pub elements: Vec<Element>,
     vertices: Vec<u32>,
     x: &'a dyn Fn(u32) -> V3,
 }
 
 /// What cloth is led out of.
-enum Solid<'a> {
-    Convex(&'a Convex),
+pub(crate) enum Solid<'a> {
+    /// And whether normals of the cloth are tried besides its own.
+    Convex(&'a Convex, bool),
     Concave(Concave<'a>),
 }
 
@@ -102,7 +103,7 @@ impl Solid<'_> {
     /// Planes beyond which elements with such corners are out, some farther than `deepest` `[m]`. `normal` is that of their cloth.
     fn ways(&self, corners: &[[V3; 3]], deepest: f64, normal: impl FnOnce() -> Option<V3>) -> Vec<Plane> {
         match self {
-            Self::Convex(solid) => solid.ways(normal()).collect(),
+            Self::Convex(solid, along_cloth) => solid.ways(along_cloth.then(normal).flatten()).collect(),
             Self::Concave(solid) => solid.ways(corners, deepest, normal()),
         }
     }
@@ -110,7 +111,7 @@ impl Solid<'_> {
     /// Width of the solid along the normal of a plane, where the elements are `[m]`.
     fn width(&self, plane: &Plane, corners: &[[V3; 3]]) -> f64 {
         match self {
-            Self::Convex(solid) => solid.width(plane),
+            Self::Convex(solid, _) => solid.width(plane),
             Self::Concave(solid) => solid.width(plane, corners),
         }
     }
@@ -118,7 +119,7 @@ impl Solid<'_> {
     /// Number of a vertex of the solid on a plane, or of one that is nearest to it among those near some points.
     fn support(&self, plane: &Plane, points: impl Iterator<Item = V3>) -> u32 {
         match self {
-            Self::Convex(solid) => solid.support(plane),
+            Self::Convex(solid, _) => solid.support(plane),
             Self::Concave(solid) => solid.support(plane, points),
         }
     }
@@ -167,7 +168,7 @@ impl Island<'_> {
     }
 
     /// Planes beyond which its elements have to come, each with vertices; none where no motion is known.
-    fn planes(&self, solid: &Solid<'_>) -> Option<Vec<(Plane, Vec<u32>)>> {
+    pub fn planes(&self, solid: &Solid<'_>) -> Option<Vec<(Plane, Vec<u32>)>> {
         let least: Vec<_> =
             self.elements.iter().map(|e| self.ways(solid, slice::from_ref(e)).first().copied()).collect();
         let deepest = least.iter().flatten().fold(0.0, |most: f64, (depth, _)| most.max(*depth));
@@ -245,7 +246,7 @@ impl Contacts {
             let mut through = 0;
             for island in self.islands(elements, &x) {
                 let solid = match &core.convex {
-                    Some(convex) => Solid::Convex(convex),
+                    Some(convex) => Solid::Convex(convex, convex.is_round()),
                     None => {
                         charged += MOST_WAYS * island.elements.len();
                         let reach = SPIKE * island.radius(&island.vertices);
@@ -349,14 +350,14 @@ impl Contacts {
     }
 
     /// All triangles and lone edges of the cloth.
-    fn elements(&self) -> impl Iterator<Item = Element> {
+    pub(crate) fn elements(&self) -> impl Iterator<Item = Element> {
         let features = &self.features;
         let lone = features.edges().iter().filter(|edge| features.around_edge(**edge).next().is_none());
         features.triangles().iter().copied().chain(lone.map(|&[a, b]| [a, b, b]))
     }
 
     /// Elements by connection.
-    fn islands<'a>(&self, elements: Vec<Element>, x: &'a dyn Fn(u32) -> V3) -> Vec<Island<'a>> {
+    pub(crate) fn islands<'a>(&self, elements: Vec<Element>, x: &'a dyn Fn(u32) -> V3) -> Vec<Island<'a>> {
         let mut above: Vec<u32> = (0..self.features.vertices() as u32).collect();
         for [a, b, c] in &elements {
             join(&mut above, *a, *b);

@@ -46,8 +46,9 @@ type V3 = Vector3<f64>;
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
 
-/// The same, above which contacts contradict each other [-].
-const AGREED: f64 = 1e-3;
+/// The same, above which contacts contradict each other [-]: it is 1 / [`SWEEPS`] where impulses grow
+/// by as much in every sweep.
+const AGREED: f64 = 3e-3;
 
 /// Times that contacts which impulses led bodies to are added.
 const ROUNDS: usize = 4;
@@ -228,7 +229,7 @@ fn set_changes(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies:
 /// Scales impulses of contacts that share bodies so that they add no energy but what drives
 /// features apart that are too close. Those of contacts that contradict each other, as around a
 /// body that cloth runs through, add none: they grow from sweep to sweep. Where impulses at the
-/// start of the step would add energy that forces take again in it, all act at its start.
+/// start of the step would add energy that forces take again in it, more of them act as forces.
 fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, changes: &mut Changes) {
     let driving = |contact: &Anchored| 0.5 * contact.push * contact.parting;
     let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
@@ -245,8 +246,10 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
         contacts.iter_mut().for_each(|contact| (contact.push, contact.drag) = (0.0, V3::zeros()));
     }
     let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
-    if work_of(contacts, at_start, bodies, changes).iter().sum::<f64>() > allowed {
-        contacts.iter_mut().for_each(|contact| contact.share = 0.0);
+    let [linear, square] = work_of(contacts, at_start, bodies, changes);
+    if linear + square > allowed {
+        let part = if square > 0.0 { (-linear / square).clamp(0.0, 1.0) } else { 0.0 };
+        contacts.iter_mut().for_each(|contact| contact.share = 1.0 - part * (1.0 - contact.share));
     }
 }
 
