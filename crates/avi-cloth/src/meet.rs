@@ -17,7 +17,7 @@ use std::{collections::BTreeMap, time::Instant};
 
 use nalgebra::Vector3;
 use partita_cloth::Obstacles;
-use partita_contact::{Contacts, Kind, Pair, Pressing, Prospect};
+use partita_contact::{Contacts, Kind, Pair, Pressing};
 use partita_mesh::Mesh;
 use partita_simulator::{Carrier, Guide, Motion, Reaction, Wrench};
 
@@ -66,9 +66,8 @@ fn sorted<const N: usize>(mut vertices: [u32; N]) -> [u32; N] {
 pub(crate) struct Meetings {
     pairs: Vec<Pair>,
     handled: Vec<bool>,
-    /// Prospects of due pairs, and obstacles that something comes to.
-    prospects: Vec<Prospect>,
-    struck: Vec<u32>,
+    /// Of due pairs, whether going on they would stay apart.
+    stay_apart: Vec<bool>,
     /// Numbers of those that each triangle looks after, and with that triangle's number.
     listed: Lists<u32>,
     entries: Vec<(u32, u32)>,
@@ -107,40 +106,31 @@ impl Meetings {
         (self.begin, self.duration) = (interval.begin, interval.duration());
         self.cloth = owners.vertices.len() as u32;
         let due = contacts.due_pairs();
-        let prospect = |pair| if culling { contacts.prospect(pair) } else { Prospect::Near };
-        self.prospects.clear();
-        self.prospects.extend(due.iter().map(prospect));
-        let impacts = due.iter().zip(&self.prospects).filter(|(_, prospect)| **prospect == Prospect::Impact);
-        let mut struck = std::mem::take(&mut self.struck);
-        struck.clear();
-        struck.extend(impacts.filter_map(|(pair, _)| contacts.obstacle(pair)));
-        struck.sort_unstable();
-        struck.dedup();
-        // Vertices that an obstacle stops draw their neighbours there within the interval: pairs of an obstacle that something
-        // comes to are not culled. To stop neighbours at the end strains them: free cloth gained 6 % of a cylinder's energy.
-        let is_struck = |pair: &Pair| contacts.obstacle(pair).is_some_and(|obstacle| struck.contains(&obstacle));
-        let near = |prospect| prospect != Prospect::Apart;
-        let mut choose = |keep: &dyn Fn(&Pair, Prospect) -> bool| {
+        // Elements draw vertices to an obstacle within the interval, which going on would stay apart from it: pairs of
+        // obstacles are not culled. To stop such vertices at the end strains them: free cloth gained 6 % of a cylinder's energy.
+        self.stay_apart.clear();
+        self.stay_apart.extend(due.iter().map(|pair| culling && contacts.stays_apart(pair)));
+        let mut choose = |keep: &dyn Fn(&Pair, bool) -> bool| {
             self.choose(due, owners, keep);
             // Each event of an element visits all its pairs.
             let events = |&(owner, _): &(u32, u32)| (self.duration / state.clocks[owner as usize].usual).ceil();
             self.budget_used = contacts.budget_of_events(self.entries.iter().map(events).sum());
             self.budget_used <= interval.share
         };
-        if !choose(&|pair, prospect| near(prospect) || is_struck(pair)) && !choose(&|_, prospect| near(prospect)) {
+        let is_kept = |pair: &Pair, stays_apart: bool| !stays_apart || contacts.obstacle(pair).is_some();
+        if !choose(&is_kept) && !choose(&|_, stays_apart| !stays_apart) {
             choose(&|_, _| false);
         }
-        self.struck = struck;
         self.handled.clear();
         self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);
         [due.len(), due.len() - self.pairs.len()]
     }
 
-    /// Takes over pairs that are to be kept, by their prospects, and who looks after them.
-    fn choose(&mut self, due: &[Pair], owners: &Owners, keep: impl Fn(&Pair, Prospect) -> bool) {
+    /// Takes over pairs that are to be kept, by whether they would stay apart, and who looks after them.
+    fn choose(&mut self, due: &[Pair], owners: &Owners, keep: impl Fn(&Pair, bool) -> bool) {
         self.pairs.clear();
-        let kept = due.iter().zip(&self.prospects).filter(|(pair, prospect)| keep(pair, **prospect));
+        let kept = due.iter().zip(&self.stay_apart).filter(|(pair, stays_apart)| keep(pair, **stays_apart));
         self.pairs.extend(kept.map(|(pair, _)| *pair));
         self.entries.clear();
         for (number, pair) in (0..).zip(&self.pairs) {

@@ -255,8 +255,12 @@ impl Contacts {
         let mut pairs = vec![];
         work.search.between(&work.anchors, &work.ahead, &boxes, self.parameters.most_pairs, &mut pairs)?;
         pairs.retain(|pair| !self.is_let_through(&pair.vertices));
-        let entered = self.find_entered(state, ahead, &near);
-        pairs.retain(|pair| !self.is_entered(&entered, pair));
+        if changes.is_none() {
+            self.work.entered = self.find_entered(state, ahead, &near);
+        }
+        if !self.work.entered.is_empty() {
+            pairs.retain(|pair| !self.is_entered(pair));
+        }
         let missed = changes.map(|changes| Missed { changes, carriers });
         let anchored = |pair| self.anchored(pair, state, ahead, bodies, missed.as_ref(), &backings);
         let mut found: Vec<Anchored> = pairs.iter().filter_map(anchored).collect();
@@ -264,7 +268,7 @@ impl Contacts {
         found.sort_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         found.dedup_by_key(|contact| (contact.pair.places(&contact.weights), contact.obstacle));
         if changes.is_none() {
-            found.extend(self.leaving(state, ahead, bodies, &near, &entered));
+            found.extend(self.leaving(state, ahead, bodies, &near));
         }
         Ok(found)
     }

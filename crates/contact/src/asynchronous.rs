@@ -18,17 +18,6 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Prospect of a pair for an interval in which all goes straight on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prospect {
-    /// It stays apart.
-    Apart,
-    /// It is near at the start, or is led apart.
-    Near,
-    /// It would come near.
-    Impact,
-}
-
 impl Contacts {
     /// Finds the pairs of features that may come within each other's reach while the surface goes from the begin of `step` to
     /// `end` `[m]` and obstacles along their paths, but for those that the last stage has to part since one is inside the other
@@ -67,24 +56,20 @@ impl Contacts {
         (&self.work.x, &self.work.u)
     }
 
-    /// Prospect of a pair of the last [`Contacts::find_pairs`]: whether the last stage would push it (\[TPS08\] section 4, continuous
-    /// geometric culling).
-    pub fn prospect(&self, pair: &Pair) -> Prospect {
+    /// Whether a pair of the last [`Contacts::find_pairs`] stays apart if all goes straight on, so that the last stage would not push it
+    /// (\[TPS08\] section 4, continuous geometric culling).
+    pub fn stays_apart(&self, pair: &Pair) -> bool {
         let meeting = self.meeting(self.obstacle(pair));
         let [x, u] = [&self.work.x, &self.work.u].map(|of| pair.vertices.map(|v| of[v as usize]));
         if self.led(pair, &x).is_some() {
-            return Prospect::Near;
+            return false;
         }
         let kept = meeting.radius + (1.0 + AHEAD) * meeting.thickness;
         if stay_apart(pair.kind, &x, &u, 1.0, kept) || self.is_stopped_by_edges(pair) {
-            return Prospect::Apart;
+            return true;
         }
         let begin = self.nearest_of(pair);
-        match begin.distance() < kept {
-            true => Prospect::Near,
-            false if self.impact_of(pair, begin, kept, 0.1 * kept).is_some() => Prospect::Impact,
-            false => Prospect::Apart,
-        }
+        begin.distance() >= kept && self.impact_of(pair, begin, kept, 0.1 * kept).is_none()
     }
 
     /// Impulses `[N s]` on the vertices of a pair, at `x` `[m]` with velocities `v` `[m/s]`, that keep it apart for `dt`

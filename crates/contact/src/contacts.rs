@@ -28,6 +28,7 @@ use crate::{
     broad::{Bounds, Pair, Search, Tree},
     ccd::Impact,
     distance::Nearest,
+    entered::Entered,
     obstacle::Core,
     regions::Led,
     relieve::Given,
@@ -173,6 +174,8 @@ pub(crate) struct Work {
     pub within: Vec<[u32; 2]>,
     /// Vertices that are led out of solids in regions, in order of pairs (`regions.rs`).
     pub led: Vec<Led>,
+    /// Kinematic elements in convex solids at the start of the next step (`entered.rs`).
+    pub entered: Vec<Entered>,
 
     pub contacts: Vec<Contact>,
     /// Memory in which contacts are put in order, and ways before a change.

@@ -130,8 +130,9 @@ impl Convex {
         self.radius > 0.0
     }
 
-    /// Corners of the part of a triangle that is within a polyhedron, as weights of the triangle's, and
-    /// the depth of their mean `[m]`; none if the two are apart.
+    /// Corners of the part of a triangle that is below all planes that lead out, as weights of the triangle's,
+    /// and the depth of their mean `[m]`; none if there is no such part. Around what is round, planes leave
+    /// half a percent of the radius.
     pub fn overlap(&self, triangle: &[V3; 3]) -> Option<(Vec<V3>, f64)> {
         let depths = |plane: &Plane| V3::from_fn(|k, _| plane.depth(&triangle[k]));
         let mut corners = vec![V3::x(), V3::y(), V3::z()];
@@ -159,23 +160,14 @@ impl Convex {
         (!corners.is_empty()).then_some((corners, depth))
     }
 
-    /// Whether it has faces: balls and capsules have none.
-    pub fn has_faces(&self) -> bool {
-        !self.is_round() || self.revolved.is_some()
-    }
-
     /// Whether it is round, and has no face nearly perpendicular to a direction.
     pub fn is_curved_along(&self, n: &V3) -> bool {
         self.is_round() && (self.revolved.is_none() || n.x.abs() < FLAT)
     }
 
-    /// Points of the surface among which those farthest along a direction are; of round solids that one
-    /// at each end.
-    pub fn extremes(&self, n: &V3) -> Vec<V3> {
-        let Some(solid) = self.revolved else { return self.points.iter().map(|x| x + self.radius * n).collect() };
-        let across = V3::new(0.0, n.y, n.z).try_normalize(0.0).unwrap_or_default();
-        let ends = [(-1.0, 0), (1.0, 1)].map(|(end, k)| end * solid.half * V3::x() + solid.radii[k] * across);
-        ends.to_vec()
+    /// Vertices of a polyhedron.
+    pub fn corners(&self) -> &[V3] {
+        if self.is_round() { &[] } else { &self.points }
     }
 
     /// Way from a point inside, along a direction, until it is beyond one of the planes that lead out `[m]`.

@@ -117,7 +117,6 @@ mod torque;
 mod untangle;
 mod zones;
 
-pub use asynchronous::Prospect;
 pub use broad::Pair;
 pub use carriers::{Ahead, Carrier, Carriers, Mobility, Support};
 pub use ccd::{Impact, impact};

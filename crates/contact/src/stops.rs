@@ -46,9 +46,9 @@ type V3 = Vector3<f64>;
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
 
-/// The same, above which contacts contradict each other [-]: it is 1 / [`SWEEPS`] where impulses grow
-/// by as much in every sweep.
-const AGREED: f64 = 3e-3;
+/// The same, above which contacts contradict each other if it is not less than half of that in the
+/// middle of all sweeps [-]. Impulses that contradict grow by as much in every sweep.
+const AGREED: f64 = 1e-3;
 
 /// Times that contacts which impulses led bodies to are added.
 const ROUNDS: usize = 4;
@@ -193,8 +193,8 @@ fn solve_group(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes
         (contact.n.dot(&(mobility * contact.n)), mobility.trace())
     };
     let mobilities: Vec<(f64, f64)> = contacts.iter().map(along_and_trace).collect();
-    let mut is_settled = false;
-    for _ in 0..SWEEPS {
+    let (mut is_settled, mut in_the_middle) = (false, 0.0);
+    for sweep in 0..SWEEPS {
         let (mut largest, mut most) = (0.0_f64, 0.0_f64);
         for (contact, &(along, trace)) in contacts.iter_mut().zip(&mobilities) {
             let n = contact.n;
@@ -212,7 +212,10 @@ fn solve_group(contacts: &mut [Anchored], bodies: &Bodies, changes: &mut Changes
             largest = largest.max(now.norm());
             most = most.max((now - before).norm());
         }
-        is_settled = most <= AGREED * largest;
+        if sweep == SWEEPS / 2 {
+            in_the_middle = most;
+        }
+        is_settled = most <= AGREED * largest || most < 0.5 * in_the_middle;
         if most <= SETTLED * largest {
             break;
         }
@@ -248,7 +251,9 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
     let [linear, square] = work_of(contacts, at_start, bodies, changes);
     if linear + square > allowed {
-        let part = if square > 0.0 { (-linear / square).clamp(0.0, 1.0) } else { 0.0 };
+        // The largest part of them that adds no more than is allowed: none where that is no number.
+        let part = ((linear * linear + 4.0 * square * allowed).sqrt() - linear) / (2.0 * square);
+        let part = if part >= 0.0 { part.min(1.0) } else { 0.0 };
         contacts.iter_mut().for_each(|contact| contact.share = 1.0 - part * (1.0 - contact.share));
     }
 }
