@@ -4,6 +4,7 @@
 use std::{
     any::Any,
     collections::BTreeMap,
+    f64::consts::PI,
     panic::{AssertUnwindSafe, catch_unwind},
     thread::JoinHandle,
     time::Instant,
@@ -11,8 +12,8 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError, Snapshot,
-    Stages, Wrench,
+    Carrier, Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError,
+    Snapshot, Stages, Wrench,
 };
 
 use crate::measure;
@@ -133,13 +134,35 @@ impl Worker {
         let mut passed_on = Vec::new();
         states.resize(self.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
-            let summary =
+            let mut summary =
                 worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
+            summary.notes.extend(worker.turned_too_far(dt, &inputs.motions, &reactions));
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
         let seconds = start.elapsed().as_secs_f64();
         Stepped { outcome, states, reactions, impacts, holding, passed_on, seconds, inputs }
+    }
+
+    /// Notes on obstacles that get impulses and turn by more than half a turn in a window of `dt` `[s]`: contact takes
+    /// the shorter turn between two orientations ([`Motion`]), with a velocity of the surface that is not theirs.
+    fn turned_too_far(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> Vec<String> {
+        let acts = |number: usize| {
+            let mut on_it = reactions.iter().filter(|reaction| reaction.guide as usize == number);
+            on_it.any(|reaction| reaction.impulse != Wrench::ZERO)
+        };
+        let turn = |state: &HandleState| dt * state.spin.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let note = |(number, (guide, motion)): (usize, (&Guide, &Option<Motion>))| {
+            let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { return None };
+            let is_frame = matches!(surface.carrier, Carrier::Frame(_));
+            let states = motion.begin.iter().chain(motion.end.iter());
+            let is_too_far = is_frame && states.map(turn).any(|turn| turn > PI) && acts(number);
+            is_too_far.then(|| {
+                let name = &surface.name;
+                format!("`{name}` turns by more than half a turn in a window, and contact takes the shorter turn: take a higher rate")
+            })
+        };
+        self.guides.iter().zip(motions).enumerate().filter_map(note).collect()
     }
 
     /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the

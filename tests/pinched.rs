@@ -81,6 +81,28 @@ fn cloth_on_the_floor_bears_what_lies_on_it() {
     }
 }
 
+/// A ball that turns by more than half a turn in a window seems to turn the other way to cloth on a
+/// floor, whose friction then drives it. That is said, with the name of the body.
+#[test]
+fn a_body_that_turns_too_far_in_a_window_is_named() {
+    for (spin, is_said) in [(80.0, false), (110.0, true)] {
+        for (kind, cloth) in cloths(DOWN).into_iter().take(2) {
+            let mut rigid = RigidBodies::new("rigid");
+            rigid.add("floor", Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, -0.1, 0.0])).unwrap();
+            let ball = Body::dynamic(Shape::ball(0.04)).mass(0.5).at([0.0, 0.0412, 0.0]).spin([0.0, 0.0, spin]);
+            rigid.add("ball", ball).unwrap();
+            let mut scene = Scene::new(Rate::hz(30.0));
+            scene.contact("cloth", "rigid").friction(1.0);
+            scene.add(rigid).add_boxed(cloth);
+            let mut run = scene.build().unwrap();
+            run.for_seconds(0.2).unwrap();
+            let notes = run.report().notes;
+            let said = notes.iter().any(|(note, _)| note.contains("`ball` turns by more than half a turn in a window"));
+            assert_eq!(said, is_said, "{kind}, {spin} rad/s at 30 Hz: {notes:?}");
+        }
+    }
+}
+
 /// Cloth whose right edge a hand pulls with such an acceleration `[m/s²]`.
 fn pulled(kind: &str, acceleration: f64) -> Box<dyn Simulator> {
     let fabrics = [Fabric::denim().thickness(2.0 * ROOM), Fabric::jersey().stretch(1000.0)];
