@@ -11,6 +11,7 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
+use nalgebra::Vector3;
 use partita_simulator::{
     Carrier, Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError,
     Snapshot, Stages, Wrench,
@@ -144,23 +145,20 @@ impl Worker {
         Stepped { outcome, states, reactions, impacts, holding, passed_on, seconds, inputs }
     }
 
-    /// Notes on obstacles that get impulses and turn by more than half a turn in a window of `dt` `[s]`: contact takes
-    /// the shorter turn between two orientations ([`Motion`]), with a velocity of the surface that is not theirs.
+    /// Notes on obstacles that get impulses and turn by more than half a turn in a window of `dt` `[s]`.
+    /// Contact takes the shorter turn between two orientations ([`Motion`]), which is another velocity.
     fn turned_too_far(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> Vec<String> {
         let acts = |number: usize| {
             let mut on_it = reactions.iter().filter(|reaction| reaction.guide as usize == number);
             on_it.any(|reaction| reaction.impulse != Wrench::ZERO)
         };
-        let turn = |state: &HandleState| dt * state.spin.iter().map(|w| w * w).sum::<f64>().sqrt();
+        let spin = |state: &HandleState| Vector3::from(state.spin);
         let note = |(number, (guide, motion)): (usize, (&Guide, &Option<Motion>))| {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { return None };
-            let is_frame = matches!(surface.carrier, Carrier::Frame(_));
-            let states = motion.begin.iter().chain(motion.end.iter());
-            let is_too_far = is_frame && states.map(turn).any(|turn| turn > PI) && acts(number);
-            is_too_far.then(|| {
-                let name = &surface.name;
-                format!("`{name}` turns by more than half a turn in a window, and contact takes the shorter turn: take a higher rate")
-            })
+            let Carrier::Frame(_) = surface.carrier else { return None };
+            let turn = 0.5 * dt * (spin(&motion.begin[0]) + spin(&motion.end[0])).norm();
+            let text = "turns by more than half a turn in a window, of which contact sees the shorter rest: raise the scene's rate";
+            (turn > PI && acts(number)).then(|| format!("`{}` {text}", surface.name))
         };
         self.guides.iter().zip(motions).enumerate().filter_map(note).collect()
     }

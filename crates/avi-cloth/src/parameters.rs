@@ -96,8 +96,9 @@ pub struct Parameters {
     /// moves farther in it than half of the shortest edge, relative to the cloth as a whole, the interval is divided, into 16
     /// parts at most. Default 0.01.
     pub contact_interval: f64,
-    /// Whether pairs of the cloth with itself that would not meet, going straight on for the interval, are left to the last stage
-    /// (\[TPS08\] section 4, continuous geometric culling). Default true.
+    /// Whether pairs of the cloth with itself that would stay apart, going straight on for the interval, are
+    /// left to the last stage (\[TPS08\] section 4, continuous geometric culling). Pairs with obstacles are
+    /// only where events would take too much work. Default true.
     pub culling: bool,
     /// Rates of contact. Default as of [`ContactRates`].
     pub contact_rates: ContactRates,

@@ -130,9 +130,9 @@ impl Convex {
         self.radius > 0.0
     }
 
-    /// Corners of the part of a triangle that is below all planes that lead out, as weights of the triangle's,
-    /// and the depth of their mean `[m]`; none if there is no such part. Around what is round, planes leave
-    /// half a percent of the radius.
+    /// Corners of the part of a triangle that is below all planes that lead out, as weights of the
+    /// triangle's, and the depth of their mean `[m]`; none if there is no such part. Around what is
+    /// round, planes leave half a percent of the radius.
     pub fn overlap(&self, triangle: &[V3; 3]) -> Option<(Vec<V3>, f64)> {
         let depths = |plane: &Plane| V3::from_fn(|k, _| plane.depth(&triangle[k]));
         let mut corners = vec![V3::x(), V3::y(), V3::z()];
@@ -160,9 +160,14 @@ impl Convex {
         (!corners.is_empty()).then_some((corners, depth))
     }
 
+    /// Whether it has faces: balls and capsules have none.
+    pub fn has_faces(&self) -> bool {
+        !self.is_round() || self.revolved.is_some()
+    }
+
     /// Whether it is round, and has no face nearly perpendicular to a direction.
     pub fn is_curved_along(&self, n: &V3) -> bool {
-        self.is_round() && (self.revolved.is_none() || n.x.abs() < FLAT)
+        self.is_round() && n.x.abs() < FLAT
     }
 
     /// Vertices of a polyhedron.
@@ -174,6 +179,21 @@ impl Convex {
     pub fn way_along(&self, n: &V3, x: &V3) -> f64 {
         let ahead = self.ways.iter().map(|plane| (plane.normal.dot(n), plane)).filter(|(along, _)| *along > BESIDE);
         ahead.map(|(along, plane)| plane.depth(x) / along).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Way from a point outside, along a direction, until it is below all planes that lead out `[m]`; none
+    /// where it is below them or never comes there.
+    pub fn way_to(&self, n: &V3, x: &V3) -> Option<f64> {
+        let mut way = 0.0_f64;
+        for plane in &self.ways {
+            let (along, depth) = (plane.normal.dot(n), plane.depth(x));
+            if along < -BESIDE {
+                way = way.max(depth / along);
+            } else if along <= BESIDE && depth < 0.0 {
+                return None;
+            }
+        }
+        (way > 0.0 && way <= self.way_along(n, x)).then_some(way)
     }
 
     /// Number of the point on a supporting plane.

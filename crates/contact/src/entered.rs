@@ -5,11 +5,11 @@
 //! which the cloth would be led.
 //!
 //! Kinematic elements that a convex solid overlaps form regions as in `regions.rs`, for which normals
-//! of the cloth are directions as well, since it keeps its shape. Corners of the overlap, and places
-//! along the region's normal from the solid's vertices, are contacts: one element carries a solid that
-//! lies on it as many would. So are caps of cylinders and cones that are deeper than the thickness.
-//! What is round besides parts along the lines of nearest points. Of other solids, kinematic vertices
-//! are contacts, each with its own way out.
+//! of the cloth are directions as well, since it keeps its shape. Contacts along a region's normal are
+//! at corners of the overlap, at vertices of the elements, and where vertices of the solid come: one
+//! element carries a solid that lies on it as many would. Caps of cylinders and cones that are deeper
+//! than the thickness count as faces. Other round surfaces part along the lines of nearest points. Of
+//! other solids, kinematic vertices are contacts, each with its own way out.
 
 use nalgebra::{Point3, Vector3};
 
@@ -26,43 +26,44 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Least depth of an overlap, in metres and by the size of coordinates [-]. Pairs that are less deep
-/// touch ([`Contacts::is_hidden`]).
+/// Least depth of an overlap, in metres and by the size of coordinates [-]. It is less than the
+/// distance at which a pair touches ([`Contacts::is_hidden`]), so that none is neither.
 const LEAST: f64 = 1e-10;
 
-/// Whether an overlap of elements with such coordinates is more than a touch, by its depth `[m]`.
-fn is_deep<'a>(depth: f64, mut x: impl Iterator<Item = &'a V3>) -> bool {
-    depth > LEAST || x.all(|x| depth > LEAST * x.amax())
-}
-
 /// Error of weights by rounding [-].
-const ROUNDING: f64 = 1e-9;
+const WEIGHT_ERROR: f64 = 1e-9;
 
-/// Places that are closer are one, relative to the thickness [-].
-const SAME: f64 = 1e-3;
+/// Distance of places that count as one, relative to the thickness [-], and cosine of the angle
+/// between their normals.
+const SAME_PLACE: f64 = 1e-3;
+const SAME_NORMAL: f64 = 1.0 - 1e-3;
 
-/// Least depth of a place that is to part from the solid, relative to the largest of its region [-]. Less
-/// deep ones, as around a corner that pokes through cloth, only get no deeper: they would contradict.
+/// Least depth of a place that is to part from the solid, relative to the largest of its region [-].
+/// Less deep ones, as around a corner that pokes through cloth, only get no deeper.
 const DEEP: f64 = 0.5;
 
 /// A kinematic element that a convex solid overlaps.
 pub(crate) struct Entered {
     obstacle: u32,
     element: Element,
-    /// Beyond which the element would be led, in the solid's axes; none where no motion is known
-    /// that mends it.
-    plane: Option<Plane>,
+    /// Beyond which the element would be led, in the solid's axes.
+    plane: Plane,
     places: Vec<Place>,
 }
 
 /// A place of an element at which it is in contact with the solid.
 struct Place {
-    /// Of the element's vertices.
+    /// Parts of the element's vertices in it [-].
     weights: V3,
     /// Along the plane's normal; less than 0 where the solid is yet to come `[m]`.
     depth: f64,
     /// Whether it is to part from the solid.
     parts: bool,
+}
+
+/// Whether an overlap of such a depth is more than a touch, with coordinates up to a size `[m]`.
+fn is_deep(depth: f64, size: f64) -> bool {
+    depth > LEAST * size.min(1.0)
 }
 
 impl Contacts {
@@ -80,42 +81,39 @@ impl Contacts {
         }
         for number in (0..self.obstacles.len() as u32).filter(|number| near[*number as usize]) {
             let (obstacle, core) = &self.obstacles[number as usize];
-            let Some(solid) = core.convex.as_ref().filter(|_| !obstacle.one_sided) else { continue };
+            let keeps_out = |solid: &&Convex| solid.has_faces() && !obstacle.one_sided;
+            let Some(solid) = core.convex.as_ref().filter(keeps_out) else { continue };
             let Some([begin, _]) = self.work.poses[number as usize] else { continue };
             let thickness = self.meeting(Some(number)).thickness;
             let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
             let extent = core.extent + core.radius;
-            let is_held = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0 && !self.lets_through(number, *v);
             let is_beside =
                 |x: &[V3; 3]| (0..3).any(|k| x.iter().all(|x| x[k] > extent) || x.iter().all(|x| x[k] < -extent));
+            let is_held = |v: &u32| ahead.inverse_masses[*v as usize] == 0.0 && !self.lets_through(number, *v);
             let overlap = |element: Element| {
                 let at = element.map(x);
                 if !element.iter().all(is_held) || is_beside(&at) {
                     return None;
                 }
                 let (corners, depth) = solid.overlap(&at)?;
+                let size = element.iter().fold(0.0_f64, |size, v| size.max(self.work.x[*v as usize].amax()));
                 let is_in = match solid.is_round() {
                     true => solid.depth_in_round(at) > thickness,
-                    false => is_deep(depth, element.iter().map(|v| &self.work.x[*v as usize])),
+                    false => is_deep(depth, size),
                 };
-                let places = corners.into_iter().map(|weights| Place { weights, depth: 0.0, parts: false }).collect();
-                is_in.then_some(Entered { obstacle: number, element, plane: None, places })
+                is_in.then_some((element, corners))
             };
-            let first = found.len();
-            found.extend(self.elements().filter_map(overlap));
-            let elements = found[first..].iter().map(|entered: &Entered| entered.element).collect();
-            for island in self.islands(elements, &x) {
+            let mut overlaps: Vec<Overlap> = self.elements().filter_map(overlap).collect();
+            for island in self.islands(overlaps.iter().map(|(element, _)| *element).collect(), &x) {
                 let planes = island.planes(&Solid::Convex(solid, true)).unwrap_or_default();
                 for (plane, vertices) in planes.into_iter().filter(|(plane, _)| !solid.is_curved_along(&plane.normal)) {
-                    let is_of = |entered: &&mut Entered| {
-                        entered.plane.is_none() && entered.element.iter().all(|v| vertices.binary_search(v).is_ok())
-                    };
-                    let mut region: Vec<_> = found[first..].iter_mut().filter(is_of).collect();
-                    set_places(&mut region, plane, solid, &x);
+                    let is_of = |(element, _): &Overlap| element.iter().all(|v| vertices.binary_search(v).is_ok());
+                    let (region, others) = overlaps.into_iter().partition(is_of);
+                    overlaps = others;
+                    found.extend(entered(number, region, plane, solid, &x));
                 }
             }
         }
-        found.retain(|entered| entered.plane.is_some());
         found
     }
 
@@ -132,7 +130,7 @@ impl Contacts {
         let Some(solid) = self.polyhedron(number).filter(|_| is_held) else { return false };
         let Some([begin, _]) = &self.work.poses[number as usize] else { return false };
         let x = self.work.x[vertex as usize];
-        !solid.overlap(&[local(begin, &x); 3]).is_some_and(|(_, depth)| is_deep(depth, [&x].into_iter()))
+        !solid.overlap(&[local(begin, &x); 3]).is_some_and(|(_, depth)| is_deep(depth, x.amax()))
     }
 
     /// Whether a pair is of an obstacle and of cloth that is to leave it.
@@ -154,8 +152,8 @@ impl Contacts {
             let meeting = self.meeting(Some(obstacle));
             let is_same = |known: &Anchored| {
                 known.obstacle == obstacle
-                    && (known.arm - arm).norm() <= SAME * meeting.thickness
-                    && known.sign * known.n.dot(&n) * sign > 1.0 - SAME
+                    && (known.arm - arm).norm() <= SAME_PLACE * meeting.thickness
+                    && known.sign * known.n.dot(&n) * sign > SAME_NORMAL
             };
             if found.iter().any(is_same) {
                 return;
@@ -171,7 +169,7 @@ impl Contacts {
         // The deepest first, as one contact counts where several are.
         for parts in [true, false] {
             for Entered { obstacle, element: [a, b, c], plane, places } in entered {
-                let (Some(plane), Some([begin, _])) = (plane, &self.work.poses[*obstacle as usize]) else { continue };
+                let Some([begin, _]) = &self.work.poses[*obstacle as usize] else { continue };
                 let n = begin.rotation * plane.normal;
                 let vertices = [self.work.first[*obstacle as usize], *a, *b, *c];
                 for place in places.iter().filter(|place| place.parts == parts) {
@@ -215,31 +213,37 @@ impl Contacts {
     }
 }
 
-/// Gives the elements of a region their plane, and the places at which they are in contact: corners of
-/// their overlaps, and where vertices of a polyhedron come along the plane's normal. Vertices are at
-/// `x` in the solid's axes `[m]`.
-fn set_places(region: &mut [&mut Entered], plane: Plane, solid: &Convex, x: &dyn Fn(u32) -> V3) {
+/// An element that a solid overlaps, and the corners of the overlap by their weights.
+type Overlap = (Element, Vec<V3>);
+
+/// The elements of a region that leaves an obstacle beyond a plane, with the places at which they are
+/// in contact. Vertices are at `x` in the solid's axes `[m]`.
+fn entered(obstacle: u32, region: Vec<Overlap>, plane: Plane, solid: &Convex, x: &dyn Fn(u32) -> V3) -> Vec<Entered> {
     let n = plane.normal;
-    for entered in region.iter_mut() {
-        let [a, b, c] = entered.element.map(x);
-        for Place { weights, depth, .. } in &mut entered.places {
-            *depth = solid.way_along(&n, &(weights.x * a + weights.y * b + weights.z * c));
-        }
+    let place = |weights, depth| Place { weights, depth, parts: false };
+    let of_element = |(element, corners): Overlap| {
+        let [a, b, c] = element.map(x);
+        let at = |weights: &V3| weights.x * a + weights.y * b + weights.z * c;
+        let inside = corners.into_iter().map(|weights| place(weights, solid.way_along(&n, &at(&weights))));
+        let own = [V3::x(), V3::y(), V3::z()].into_iter();
+        let ahead = own.filter_map(|weights| Some(place(weights, -solid.way_to(&-n, &at(&weights))?)));
         let normal = (b - a).cross(&(c - a));
-        let below = |p: &V3| {
+        let over = |p: &V3| {
             let depth = normal.dot(&(p - a)) / normal.dot(&n);
-            let place = p - depth * n;
-            let part = |p: &V3, q: &V3| normal.dot(&(q - p).cross(&(place - p))) / normal.norm_squared();
+            let q = p - depth * n;
+            let part = |one: &V3, other: &V3| normal.dot(&(other - one).cross(&(q - one))) / normal.norm_squared();
             let weights = V3::new(part(&b, &c), part(&c, &a), part(&a, &b));
-            (weights.min() >= -ROUNDING).then_some(Place { weights, depth, parts: false })
+            (weights.min() >= -WEIGHT_ERROR).then(|| place(weights, depth))
         };
-        entered.places.extend(solid.corners().iter().filter_map(below));
-        entered.places.sort_by(|one, other| other.depth.total_cmp(&one.depth));
-        entered.plane = Some(plane);
-    }
+        let mut places: Vec<Place> = inside.chain(ahead).chain(solid.corners().iter().filter_map(over)).collect();
+        places.sort_by(|one, other| other.depth.total_cmp(&one.depth));
+        Entered { obstacle, element, plane, places }
+    };
+    let mut region: Vec<Entered> = region.into_iter().map(of_element).collect();
     let places = region.iter().flat_map(|entered| &entered.places);
     let deepest = places.fold(0.0, |most: f64, place| most.max(place.depth));
     for place in region.iter_mut().flat_map(|entered| &mut entered.places) {
         place.parts = place.depth >= DEEP * deepest;
     }
+    region
 }

@@ -46,8 +46,9 @@ type V3 = Vector3<f64>;
 const SWEEPS: usize = 200;
 const SETTLED: f64 = 1e-9;
 
-/// The same, above which contacts contradict each other if it is not less than half of that in the
-/// middle of all sweeps [-]. Impulses that contradict grow by as much in every sweep.
+/// Change in the last sweep, relative to the largest impulse, above which contacts may contradict each
+/// other [-]. They do not if it is less than half of that in the middle of all sweeps: impulses that
+/// contradict grow by as much in every sweep.
 const AGREED: f64 = 1e-3;
 
 /// Times that contacts which impulses led bodies to are added.
@@ -235,7 +236,7 @@ fn set_changes(contacts: &[Anchored], impulse: impl Fn(&Anchored) -> V3, bodies:
 /// start of the step would add energy that forces take again in it, more of them act as forces.
 fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, changes: &mut Changes) {
     let driving = |contact: &Anchored| 0.5 * contact.push * contact.parting;
-    let allowed = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
+    let allowed: f64 = if is_settled { contacts.iter().map(driving).sum() } else { 0.0 };
     let [linear, square] = work_of(contacts, |contact| (contact.impulse(), contact.free), bodies, changes);
     // False for works that overflow, which say nothing of any contact of the group.
     let is_passive = linear + square <= allowed;
@@ -250,9 +251,11 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     }
     let at_start = |contact: &Anchored| ((1.0 - contact.share) * contact.impulse(), contact.free - contact.gained);
     let [linear, square] = work_of(contacts, at_start, bodies, changes);
+    let of_start = |contact: &Anchored| (1.0 - contact.share) * driving(contact);
+    let allowed = if is_settled { contacts.iter().map(of_start).sum() } else { 0.0 };
     if linear + square > allowed {
-        // The largest part of them that adds no more than is allowed: none where that is no number.
-        let part = ((linear * linear + 4.0 * square * allowed).sqrt() - linear) / (2.0 * square);
+        // What is allowed scales with them. None where works overflow.
+        let part = (allowed - linear) / square;
         let part = if part >= 0.0 { part.min(1.0) } else { 0.0 };
         contacts.iter_mut().for_each(|contact| contact.share = 1.0 - part * (1.0 - contact.share));
     }
