@@ -68,6 +68,8 @@ pub(crate) struct Meetings {
     handled: Vec<bool>,
     /// Whether each due pair would stay apart, going on.
     stay_apart: Vec<bool>,
+    /// Obstacles with a pair that would not.
+    met: Vec<u32>,
     /// Numbers of those that each triangle looks after, and with that triangle's number.
     listed: Lists<u32>,
     entries: Vec<(u32, u32)>,
@@ -109,7 +111,9 @@ impl Meetings {
         self.stay_apart.clear();
         self.stay_apart.extend(due.iter().map(|pair| culling && contacts.stays_apart(pair)));
         let near = due.iter().zip(&self.stay_apart).filter(|(_, stays_apart)| !**stays_apart);
-        let mut met: Vec<u32> = near.filter_map(|(pair, _)| contacts.obstacle(pair)).collect();
+        let mut met = std::mem::take(&mut self.met);
+        met.clear();
+        met.extend(near.filter_map(|(pair, _)| contacts.obstacle(pair)));
         met.sort_unstable();
         met.dedup();
         let mut choose = |keep: &dyn Fn(&Pair, bool) -> bool| {
@@ -126,6 +130,7 @@ impl Meetings {
             || choose(&|pair, stays_apart| !stays_apart || is_met(pair))
             || choose(&|_, stays_apart| !stays_apart)
             || choose(&|_, _| false);
+        self.met = met;
         self.handled.clear();
         self.handled.resize(self.pairs.len(), false);
         self.listed.fill(owners.triangles.len(), &self.entries);

@@ -4,14 +4,14 @@
 //! `regions.rs`). Kinematic cloth cannot be led. There the solid goes back, along the direction in
 //! which the cloth would be led.
 //!
-//! Kinematic elements that a convex solid overlaps form regions as in `regions.rs`, for which normals
-//! of the cloth are directions as well, since it keeps its shape. Contacts along a region's normal are
+//! Kinematic elements that a convex solid overlaps form regions as in `regions.rs`. The cloth's own
+//! normals are directions of them as well, since it keeps its shape. Contacts along a region's normal are
 //! at corners of the overlap, at vertices of the elements, and where vertices of the solid come: one
 //! element carries a solid that lies on it as many would. Caps of cylinders and cones that are deeper
 //! than the thickness count as faces. Other round surfaces part along the lines of nearest points. Of
 //! other solids, kinematic vertices are contacts, each with its own way out.
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 
 use crate::{
     Ahead, Carriers, Contacts, State,
@@ -85,7 +85,7 @@ impl Contacts {
             let Some(solid) = core.convex.as_ref().filter(keeps_out) else { continue };
             let Some([begin, _]) = self.work.poses[number as usize] else { continue };
             let thickness = self.meeting(Some(number)).thickness;
-            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let x = |v: u32| local(&begin, &self.work.x[v as usize]);
             let extent = core.extent + core.radius;
             let is_beside =
                 |x: &[V3; 3]| (0..3).any(|k| x.iter().all(|x| x[k] > extent) || x.iter().all(|x| x[k] < -extent));

@@ -12,7 +12,7 @@
 
 use std::slice;
 
-use nalgebra::{Point3, Vector3};
+use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -238,7 +238,7 @@ impl Contacts {
             if state.through.iter().any(|[obstacle, _]| *obstacle == number) {
                 continue;
             }
-            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let x = |v: u32| local(&begin, &self.work.x[v as usize]);
             let elements = self.elements_in(state, number, met, &x);
             if elements.is_empty() {
                 continue;
@@ -396,7 +396,7 @@ impl Contacts {
         for region in &state.regions {
             let (obstacle, core) = &self.obstacles[region.obstacle as usize];
             let Some([begin, _]) = self.work.poses[region.obstacle as usize] else { continue };
-            let x = |v: u32| begin.inverse_transform_point(&Point3::from(self.work.x[v as usize])).coords;
+            let x = |v: u32| local(&begin, &self.work.x[v as usize]);
             let inside = region.vertices.iter().filter(|&&v| core.holds(&obstacle.shape, &x(v)));
             within.extend(inside.map(|&v| [v, region.obstacle]));
         }
@@ -449,7 +449,7 @@ impl Contacts {
         let support = work.first[region.obstacle as usize] + region.support;
         Some(region.vertices.iter().map(move |&vertex| {
             let x = work.x[vertex as usize];
-            let depth = region.plane.depth(&begin.inverse_transform_point(&Point3::from(x)).coords);
+            let depth = region.plane.depth(&local(&begin, &x));
             let n = begin.rotation * region.plane.normal;
             let place = x + depth * n;
             let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex, support, support, support] };

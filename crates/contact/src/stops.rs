@@ -254,7 +254,7 @@ fn keep_passive(contacts: &mut [Anchored], is_settled: bool, bodies: &Bodies, ch
     let of_start = |contact: &Anchored| (1.0 - contact.share) * driving(contact);
     let allowed = if is_settled { contacts.iter().map(of_start).sum() } else { 0.0 };
     if linear + square > allowed {
-        // What is allowed scales with them. None where works overflow.
+        // The allowed work scales with them. None where works overflow.
         let part = (allowed - linear) / square;
         let part = if part >= 0.0 { part.min(1.0) } else { 0.0 };
         contacts.iter_mut().for_each(|contact| contact.share = 1.0 - part * (1.0 - contact.share));
