@@ -444,6 +444,10 @@ impl Engine {
             };
             guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
         }
+        if !summary.support_velocity.iter().all(|v| v.is_finite()) {
+            let found = format!("{:?} m/s", summary.support_velocity);
+            return Err(SimulatorError::failed("velocity of what holds the simulator", found, "finite numbers"));
+        }
         self.pass.summaries[m] = Some(summary);
         Ok(())
     }

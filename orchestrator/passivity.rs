@@ -11,6 +11,10 @@
 //! window. Contacts whose W would pass a fraction of it are therefore iterated within the window,
 //! until they end.
 //!
+//! Velocities are relative to what holds the follower and yields to nothing
+//! ([`partita_simulator::StepReport::support_velocity`]). It does no work in the frame in which it rests, so a
+//! carrier that it lifts by the follower gains no energy there either.
+//!
 //! Loads that find no fixed point are bounded: against the motion they stop it at most. Along it
 //! they do no more work than the follower has given by driving its carrier, or in all, and the
 //! carrier has not got yet. That energy is counted from window to window, as in an energy tank: M.
@@ -125,14 +129,27 @@ pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
     start: &'a HandleState,
     end: &'a HandleState,
+    /// Velocity of the frame in which energies are counted `[m/s]`.
+    frame: V3,
     dt: f64,
 }
 
 impl HandleMotion<'_> {
+    /// Velocity in the frame of this motion, and spin `[m/s]`, `[rad/s]`.
+    fn velocities(&self, state: &HandleState) -> [V3; 2] {
+        [V3::from(state.velocity) - self.frame, state.spin.into()]
+    }
+
+    /// This motion with energies counted in the world's frame.
+    pub(crate) fn in_world(self) -> Self {
+        Self { frame: V3::zeros(), ..self }
+    }
+
     /// Work of an impulse that acts over this window `[J]`.
     pub(crate) fn work(&self, impulse: Wrench) -> f64 {
-        let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
-        work(impulse, [mean(self.start.velocity, self.end.velocity), mean(self.start.spin, self.end.spin)])
+        let mean = |a: V3, b: V3| 0.5 * (a + b);
+        let ([v0, spin0], [v1, spin1]) = (self.velocities(self.start), self.velocities(self.end));
+        work(impulse, [mean(v0, v1), mean(spin0, spin1)])
     }
 
     /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding
@@ -145,7 +162,7 @@ impl HandleMotion<'_> {
         next_dt: f64,
     ) -> f64 {
         let [sudden, smooth] = [impact, impulse + holding].map(|impulse| self.slot.change_in(self.end, impulse));
-        let start = [self.end.velocity, self.end.spin].map(V3::from);
+        let start = self.velocities(self.end);
         let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + next_dt * V3::from(accelerations[k])));
         work(impulse, mean)
     }
@@ -154,14 +171,13 @@ impl HandleMotion<'_> {
     /// `longest` `[s]`, by the mean mobility in all directions `[J]`.
     fn energies(&self, accelerations: &Accelerations, longest: f64) -> [f64; 2] {
         let mobility = self.slot.mobility_in(self.end);
-        let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
+        let of = |velocity: V3, inverse: &[[f64; 3]; 3]| {
             let mean = (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0;
-            if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
+            if mean > 0.0 { 0.5 * velocity.norm_squared() / mean } else { 0.0 }
         };
-        let at = |state: &HandleState| of(state.velocity, &mobility.linear) + of(state.spin, &mobility.angular);
-        let gained = accelerations.map(|a| a.map(|a| a * longest));
-        let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
-        [at(self.start).max(at(self.end)), free]
+        let of_both = |[v, spin]: [V3; 2]| of(v, &mobility.linear) + of(spin, &mobility.angular);
+        let [start, end] = [self.start, self.end].map(|state| of_both(self.velocities(state)));
+        [start.max(end), of_both(accelerations.map(|a| longest * V3::from(a)))]
     }
 }
 
@@ -311,7 +327,14 @@ impl Engine {
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.is_contact() && !idle;
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
+        let frame = self.support_velocity(interface);
+        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], frame, dt })
+    }
+
+    /// Velocity of what holds the follower of an interface and yields to nothing, at the end of its last step `[m/s]`.
+    fn support_velocity(&self, interface: &Interface) -> V3 {
+        let summary = self.pass.summaries[interface.follower].as_ref();
+        summary.map_or(V3::zeros(), |summary| summary.support_velocity.into())
     }
 
     /// Number of slots, of all these, with the handle of one of them: each may move it as if its
@@ -328,8 +351,8 @@ impl Engine {
         others.fold(of(&self.state.interfaces[i])[s], |sum, &[j, t]| sum + of(&self.state.interfaces[j])[t])
     }
 
-    /// Velocity and spin of the carrier of a slot in the next window, after its impacts and half its holding impulses
-    /// `[m/s]`, `[rad/s]`.
+    /// Velocity and spin of the carrier of a slot in the next window, after its impacts and half its holding impulses,
+    /// relative to what holds the follower `[m/s]`, `[rad/s]`.
     pub(crate) fn next_velocities(&self, slot: SlotIndex) -> [V3; 2] {
         let sudden = self.change(slot, self.on_handle(slot, |state| &state.impacts));
         let smooth = self.change(slot, self.on_handle(slot, |state| &state.holding));
@@ -337,11 +360,11 @@ impl Engine {
         [0, 1].map(|k| end[k] + sudden[k] + 0.5 * smooth[k])
     }
 
-    /// Velocity and spin of the carrier of a slot after the last pass.
+    /// Velocity and spin of the carrier of a slot after the last pass, relative to what holds the follower `[m/s]`, `[rad/s]`.
     pub(crate) fn end_velocities(&self, [i, s]: SlotIndex) -> [V3; 2] {
-        let Interface { leader, slots, .. } = &self.interfaces[i];
-        let end = &self.pass.ends[*leader][slots[s].watched];
-        [end.velocity, end.spin].map(V3::from)
+        let interface = &self.interfaces[i];
+        let end = &self.pass.ends[interface.leader][interface.slots[s].watched];
+        [V3::from(end.velocity) - self.support_velocity(interface), end.spin.into()]
     }
 
     /// Change of velocity and spin of the carrier of a slot by an impulse, as its mobility states

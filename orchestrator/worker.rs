@@ -74,6 +74,8 @@ pub(crate) struct StepSummary {
     /// Mean of the substeps [-].
     pub budget_used: f64,
     pub outcome: Outcome,
+    /// Of the last substep `[m/s]`.
+    pub support_velocity: [f64; 3],
     pub notes: Vec<String>,
     pub stages: Stages,
 }
@@ -182,6 +184,7 @@ impl Worker {
                 iterations: report.iterations,
                 budget_used: report.budget_used,
                 outcome: report.outcome,
+                support_velocity: report.support_velocity,
                 notes: report.notes,
                 stages,
             });
@@ -190,6 +193,7 @@ impl Worker {
             iterations: 0,
             budget_used: 0.0,
             outcome: Outcome::Converged,
+            support_velocity: [0.0; 3],
             notes: Vec::new(),
             stages: Stages::default(),
         };
@@ -212,6 +216,7 @@ impl Worker {
             summary.iterations += report.iterations;
             summary.budget_used += report.budget_used / f64::from(n);
             summary.outcome = worse(summary.outcome, report.outcome);
+            summary.support_velocity = report.support_velocity;
             for note in report.notes {
                 if !summary.notes.contains(&note) {
                     summary.notes.push(note);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{Guide, HandleState, HandleTable, Motion, Reaction, SimulatorError, Wrench};
+use partita_simulator::{Guide, HandleState, HandleTable, Inputs, Motion, Reaction, SimulatorError, Wrench};
 use serde::Serialize;
 
 use crate::not_started;
@@ -57,6 +57,16 @@ pub enum Support {
     Own,
     /// The carrier of an attachment, by the number of the guide.
     Guide(u32),
+}
+
+/// Mean velocity of vertices that are held by what does not yield ([`StepReport::support_velocity`]) `[m/s]`.
+///
+/// [`StepReport::support_velocity`]: partita_simulator::StepReport::support_velocity
+pub fn support_velocity(held: &[Held], inputs: &Inputs) -> [f64; 3] {
+    let yields = |guide: u32| inputs.responses.get(guide as usize).is_some_and(Option::is_some);
+    let steady = held.iter().filter(|held| !held.guide.is_some_and(yields));
+    let (sum, count) = steady.fold((V3::zeros(), 0.0), |(sum, count), held| (sum + held.velocity, count + 1.0));
+    if count > 0.0 { (sum / count).into() } else { [0.0; 3] }
 }
 
 impl Support {

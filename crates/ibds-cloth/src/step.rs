@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Islands, Moment, Obstacles, Support};
+use partita_cloth::{Held, Islands, Moment, Obstacles, Support, support_velocity};
 use partita_contact::{Contacts, Pushes, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -115,6 +115,7 @@ impl IbdsCloth {
         report.iterations = self.work.counts.iterations;
         report.budget_used = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
         report.passed_on = self.stop_carriers(inputs);
+        report.support_velocity = support_velocity(&self.work.held, inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

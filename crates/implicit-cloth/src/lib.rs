@@ -22,8 +22,7 @@
 //!
 //! - A step may be as long as a frame, 1/60 s, where cloth hangs from pins or lies on what it does not move. What the cloth pulls
 //!   at feels that a window later: stiff cloth tied to light bodies wants a higher rate or `Relaxed` (canvas tied to posts of 8 kg
-//!   comes to rest at 240 Hz, at 120 Hz the posts tremble). So does cloth that catches what falls, and a body lighter than the
-//!   vertices that it touches is thrown unless the scheme is `Relaxed`.
+//!   comes to rest at 240 Hz, at 120 Hz the posts tremble). So does cloth that catches what falls.
 //! - Vertices that are not held can be attached; points within triangles can be read and loaded.
 //! - What meets something on its way stops there at the end of a step, while the rest of the cloth goes on. Steps in which that, or
 //!   what a linear step does not see, gives the cloth more than a tenth of the energy it moves with are taken in halves, down to a

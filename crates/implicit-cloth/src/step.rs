@@ -1,7 +1,9 @@
 //! One step from top to bottom, and its stages.
 
 use nalgebra::Vector3;
-use partita_cloth::{Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact};
+use partita_cloth::{
+    Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact, support_velocity,
+};
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -138,6 +140,7 @@ impl ImplicitCloth {
         self.work.next.time = end;
         report.budget_used = self.work.contacts.budget_used();
         report.passed_on = self.stop_carriers(inputs);
+        report.support_velocity = support_velocity(&self.work.held, inputs);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

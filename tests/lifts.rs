@@ -1,0 +1,124 @@
+//! Cloth by whose border a body is lifted and carried along.
+//!
+//! What moves steadily and yields to nothing does no work in the frame in which it rests: there the
+//! body never gains energy, and it stays on the cloth.
+
+#![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
+
+use std::f64::consts::FRAC_PI_2;
+
+use partita::{prelude::*, simulator::Simulator};
+use partita_mesh::Mesh;
+
+type V3 = nalgebra::Vector3<f64>;
+
+const G: f64 = 9.81;
+
+/// Cells of the sheet across, and its size `[m]`.
+const CELLS: u32 = 8;
+const SIZE: f64 = 0.4;
+
+/// Sag that no ball causes as long as it does not fall through `[m]`: jersey under 0.5 kg sags by 0.06 m.
+const SAG: f64 = 0.1;
+
+/// What moves the border of the sheet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mover {
+    Hand,
+    KinematicBody,
+}
+
+/// A level sheet, its vertices on the border, and handles of these.
+fn sheet(method: &str, mover: Mover, velocity: V3) -> (Box<dyn Simulator>, Vec<HandleId>) {
+    let mesh = Mesh::grid([CELLS; 2], [SIZE; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+    let mesh = mesh.at([-0.5 * SIZE, 0.0, -0.5 * SIZE]).unwrap();
+    let is_outside = |k: u32| k == 0 || k == CELLS;
+    let border: Vec<u32> =
+        (0..(CELLS + 1).pow(2)).filter(|k| is_outside(k % (CELLS + 1)) || is_outside(k / (CELLS + 1))).collect();
+    let script = move |t: f64| HandleState {
+        position: (t * velocity).into(),
+        velocity: velocity.into(),
+        ..HandleState::default()
+    };
+    let held = if mover == Mover::Hand { &border[..] } else { &[] };
+    match method {
+        "implicit" => {
+            let mut cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap();
+            cloth.pin_along("hand", held, script).unwrap();
+            let points = cloth.vertices(&border);
+            (Box::new(cloth), points)
+        }
+        "ibds" => {
+            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().thickness(0.001);
+            cloth.pin_along("hand", held, script).unwrap();
+            let points = border.iter().map(|&k| cloth.particle(k)).collect();
+            (Box::new(cloth), points)
+        }
+        _ => {
+            let mut cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap();
+            cloth.pin_along("hand", held, script).unwrap();
+            let points = border.iter().map(|&k| cloth.vertex(k)).collect();
+            (Box::new(cloth), points)
+        }
+    }
+}
+
+/// Largest energy of a ball of `mass` `[kg]` in the frame of the border over 0.3 s, and how deep it got under it. It
+/// starts at rest in the world, or moves with the border. Energies are relative to its mass `[J/kg]`.
+fn carried(method: &str, scheme: Scheme, mover: Mover, velocity: V3, moves: bool, [mass, rate]: [f64; 2]) -> [f64; 3] {
+    const RADIUS: f64 = 0.037;
+    let mut rigid = RigidBodies::new("rigid").gravity([0.0, -G, 0.0]);
+    let start = V3::new(0.011, RADIUS + 0.003, 0.007);
+    let own = if moves { velocity } else { V3::zeros() };
+    let ball = Body::dynamic(Shape::ball(RADIUS)).mass(mass).at(start.into()).velocity(own.into());
+    let ball = rigid.add("ball", ball).unwrap();
+    let (cloth, points) = sheet(method, mover, velocity);
+    let mut scene = Scene::new(Rate::hz(rate));
+    scene.scheme(scheme).contact("cloth", "rigid");
+    if mover == Mover::KinematicBody {
+        // Out of the way.
+        let at = V3::new(0.0, -3.0, 0.0);
+        let script = move |t: f64| Pose { position: (at + t * velocity).into(), ..Pose::default() };
+        let frame = rigid.add("frame", Body::kinematic(Shape::ball(0.01), script)).unwrap();
+        scene.attach(points, frame);
+    }
+    scene.add(rigid).add_boxed(cloth);
+    let mut run = scene.build().unwrap();
+    let (mut energy, mut depth) = (f64::NEG_INFINITY, 0.0_f64);
+    for window in 1..=(0.3 * rate) as u32 {
+        run.advance().unwrap();
+        let state = run.state(ball).unwrap();
+        let place = V3::from(state.position) - f64::from(window) / rate * velocity;
+        let speed = (V3::from(state.velocity) - velocity).norm();
+        energy = energy.max(0.5 * speed * speed + G * place.y);
+        depth = depth.max(-place.y);
+    }
+    [0.5 * (own - velocity).norm_squared() + G * start.y, energy, depth]
+}
+
+/// Lifted from rest or carried along, by hands or by a body along a script, a ball gains nothing in
+/// the frame of what moves the border, and does not fall through.
+#[test]
+fn a_ball_that_is_lifted_by_cloth_gains_nothing_in_the_frame_of_the_hands() {
+    let up = V3::new(0.0, 1.0, 0.0);
+    let across = V3::new(1.0, 0.0, 0.0);
+    for method in ["implicit", "ibds", "avi"] {
+        for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
+            for (velocity, moves, mass, rate) in [
+                (0.05 * up, false, 0.1, 120.0),
+                (0.5 * up, false, 0.5, 60.0),
+                (1.7 * up, false, 0.05, 120.0),
+                (1.7 * up, true, 0.1, 60.0),
+                (-0.5 * up, true, 0.3, 120.0),
+                (across, true, 0.1, 120.0),
+            ] {
+                for mover in [Mover::Hand, Mover::KinematicBody] {
+                    let [start, energy, depth] = carried(method, scheme.clone(), mover, velocity, moves, [mass, rate]);
+                    let case = format!("{method}, {scheme:?}, {mover:?}, {velocity:?} m/s, {mass} kg, {rate} Hz");
+                    assert!(energy <= start * (1.0 + 1e-9), "{case}: {energy} of {start} J/kg");
+                    assert!(depth < SAG, "{case}: {depth} m under the border");
+                }
+            }
+        }
+    }
+}
