@@ -9,6 +9,7 @@ use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wr
 
 use crate::{
     ImplicitCloth, Integrator,
+    balance::GAIN,
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
@@ -114,7 +115,7 @@ impl ImplicitCloth {
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             let duration = dt / f64::from(parts);
             self.take_part([duration, dt], &motions, &mut report)?;
-            let excess = self.excess(duration, &motions, booked);
+            let excess = self.excess(duration, &motions, booked, self.share_to_give());
             let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
             let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
             if length > 1 && (is_long || self.stretches_far()) {
@@ -127,7 +128,7 @@ impl ImplicitCloth {
                 continue;
             }
             self.check_balance(duration)?;
-            if let Some((error, bound, unit)) = excess {
+            if let Some((error, bound, unit)) = excess.and_then(|_| self.excess(duration, &motions, booked, GAIN)) {
                 report.outcome.note(error, bound, unit);
             }
             report.substeps += 1;
@@ -166,13 +167,19 @@ impl ImplicitCloth {
     }
 
     /// Error of the part of a step that was just taken, with reactions from such a number on, if it was too long for balance
-    /// or energy: its value, bound and unit.
-    fn excess(&self, dt: f64, motions: &[Option<Motion>], booked: usize) -> Option<(f64, f64, &'static str)> {
+    /// or energy, of which it may give a `share` of what the cloth moves with: its value, bound and unit.
+    fn excess(
+        &self,
+        dt: f64,
+        motions: &[Option<Motion>],
+        booked: usize,
+        share: f64,
+    ) -> Option<(f64, f64, &'static str)> {
         let Work { reactions, unbalanced, .. } = &self.work;
         if !self.is_in_balance() {
             return Some((*unbalanced, UNBALANCED, "of the forces in the shortest substep"));
         }
-        let [gained, most] = self.gain(dt, motions, &reactions[booked..]);
+        let [gained, most] = self.gain(dt, motions, &reactions[booked..], share);
         (gained > most).then_some((gained, most, "J that nobody gave in a substep"))
     }
 

@@ -7,7 +7,7 @@ use partita_simulator::{Inputs, Simulator};
 
 type V3 = Vector3<f64>;
 
-/// Parts of angular momentum and energy that a free sheet of 0.4 m at 6 rad/s has after a second.
+/// Part of its angular momentum that a free sheet of 0.4 m at 6 rad/s has after a second, and the most that it had of its energy until then.
 fn kept(fabric: Fabric, integrator: Integrator, axis: [f64; 3], hz: u32) -> [f64; 2] {
     let mesh = Mesh::grid([10, 10], [0.4, 0.4]).unwrap().at([-0.2, -0.2, 0.0]).unwrap();
     let spin = 6.0 * V3::from(axis).normalize();
@@ -19,15 +19,16 @@ fn kept(fabric: Fabric, integrator: Integrator, axis: [f64; 3], hz: u32) -> [f64
         (V3::from(ledger.angular_momentum), ledger.kinetic + ledger.potential)
     };
     let (before, energy) = of(&cloth);
+    let mut most = 0.0_f64;
     for _ in 0..hz {
         cloth.step(1.0 / f64::from(hz), Inputs::NONE).unwrap();
+        most = most.max(of(&cloth).1);
     }
-    let (after, left) = of(&cloth);
-    [after.dot(&before) / before.norm_squared(), left / energy]
+    [of(&cloth).0.dot(&before) / before.norm_squared(), most / energy]
 }
 
 /// The default integrator keeps 90 % of the angular momentum at 60 Hz and 97 % at 240 Hz, whatever the fabric and the axis, and
-/// gains no more energy than a hundredth, for what a linear solve is off by.
+/// never has more energy than it started with, to what a part of a step may give: twice 1/500.
 #[test]
 fn the_default_integrator_keeps_angular_momentum() {
     for fabric in [Fabric::cotton(), Fabric::silk(), Fabric::wool(), Fabric::denim(), Fabric::jersey()] {
@@ -35,7 +36,7 @@ fn the_default_integrator_keeps_angular_momentum() {
             for (hz, least) in [(60, 0.90), (240, 0.97)] {
                 let [spin, energy] = kept(fabric, Integrator::default(), axis, hz);
                 assert!((least..1.001).contains(&spin), "{axis:?}, {hz} Hz: {spin}");
-                assert!(energy < 1.01, "{axis:?}, {hz} Hz: {energy}");
+                assert!(energy < 1.004, "{axis:?}, {hz} Hz: {energy}");
             }
         }
     }
@@ -46,7 +47,8 @@ fn the_default_integrator_keeps_angular_momentum() {
 #[test]
 fn integrators_keep_what_their_table_says() {
     let rows = [
-        (Integrator::Linearised, [0.99, 1.00, 0.97, 1.00]),
+        (Integrator::Linearised, [0.98, 1.00, 0.97, 1.00]),
+        (Integrator::SemiImplicit { damping: 0.0 }, [0.89, 0.97, 0.94, 0.99]),
         (Integrator::BackwardEuler, [0.95, 0.98, 0.97, 0.99]),
         (Integrator::Bdf2, [1.00, 1.00, 1.00, 1.00]),
         (Integrator::Midpoint, [1.00, 1.00, 1.00, 1.00]),
