@@ -146,4 +146,32 @@ mod tests {
         let stated = single.mobility(handle).unwrap();
         assert_eq!(mobilities(&mut single, &[handle], 0.01).unwrap(), [(stated, false)]);
     }
+
+    /// What rigid bodies state of a free box that is turned, of a fixed one and of one along a script is what steps show:
+    /// the latter two have mobility 0.
+    #[cfg(feature = "rigid")]
+    #[test]
+    fn rigid_bodies_state_what_is_measured() {
+        use partita_rigid::{Body, Pose, RigidBodies, Shape};
+
+        let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
+        let shape = || Shape::cuboid([0.1, 0.2, 0.5]);
+        let moving = |t: f64| Pose { position: [3.0 + t, 0.0, 0.0], ..Pose::default() };
+        let free = Body::dynamic(shape()).mass(0.7).turned([1.0, 2.0, -0.5], 0.8);
+        let handles = [
+            rigid.add("free", free).unwrap(),
+            rigid.add("fixed", Body::fixed(shape()).at([0.0, 3.0, 0.0])).unwrap(),
+            rigid.add("scripted", Body::kinematic(shape(), moving)).unwrap(),
+        ];
+        for (k, &handle) in handles.iter().enumerate() {
+            let stated = rigid.mobility(handle).unwrap();
+            let (_, measured) = together(&mut rigid, &[handle], 0.01, 6).unwrap()[0];
+            assert_eq!(stated.is_zero(), k > 0, "{stated:?}");
+            // Torques of the spin itself are of second order in the impulse.
+            let pairs = [(stated.linear, measured.linear), (stated.angular, measured.angular)];
+            for (stated, measured) in pairs.iter().flat_map(|(a, b)| a.iter().flatten().zip(b.iter().flatten())) {
+                assert!((stated - measured).abs() <= 1e-3 * stated.abs() + 1e-4, "{k}: {stated} for {measured}");
+            }
+        }
+    }
 }
