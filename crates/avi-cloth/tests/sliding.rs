@@ -69,33 +69,24 @@ fn energy(cloth: &AviCloth) -> f64 {
 /// A strip slides off a bar, at any size of cells, width and rate. Its energy never exceeds that at the start by
 /// more than 1e-5 of m g L. By 3e-7 it does before it touches the bar, since elements of their own clocks beat.
 /// Repulsion that moved positions, not only velocities, gave it 0.013 to 0.1 of m g L as stretch.
-///
-/// That holds as long as events see every impact. Those that they miss are stopped by positions, which stretches
-/// the cloth still; at 120 Hz that gives energy after 0.2 s, when the end of the strip swings around the bar.
 #[test]
 fn cloth_that_slides_off_a_bar_gains_no_energy() {
     for (cell, width) in [(0.02, 0.06), (0.01, 0.05), (0.02, 0.1), (0.01, 0.1)] {
-        for (rate, is_exact) in [(120.0, true), (120.0, false), (240.0, true), (240.0, false)] {
+        for (rate, is_exact) in [(60.0, true), (60.0, false), (120.0, true), (120.0, false), (240.0, true)] {
             let mut cloth = strip(cell, width);
             cloth.follow(vec![bar(is_exact)]).unwrap();
             let start = energy(&cloth);
             let scale = cloth.ledger().unwrap().mass * G * LENGTH;
-            let mut steps = (0.3 * rate) as u32;
+            let steps = (0.3 * rate) as u32;
             for k in 0..steps {
                 let report = cloth.step(1.0 / rate, &still(V3::zeros())).unwrap();
                 let gain = (energy(&cloth) - start) / scale;
                 let what = format!("{cell} m, {width} m wide, {rate} Hz, exact: {is_exact}, step {k}");
-                if gain > 1e-5 {
-                    let missed = cloth.counts().missed;
-                    assert!(missed > 0 && rate == 120.0 && k >= 24, "{what}: gained {gain} of m g L, missed {missed}");
-                    steps = k;
-                    break;
-                }
+                assert!(gain <= 1e-5, "{what}: gained {gain} of m g L");
                 assert!(report.notes.is_empty(), "{what}: {:?}", report.notes);
             }
             let slides = cloth.ledger().unwrap().kinetic / scale;
-            let least = if f64::from(steps) > 0.29 * rate { 0.3 } else { 0.05 };
-            assert!(slides > least, "{slides} of m g L after {steps} steps: it does not slide");
+            assert!(slides > 0.3, "{slides} of m g L: it does not slide");
         }
     }
 }
