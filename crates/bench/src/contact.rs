@@ -26,17 +26,42 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     let sizes: &[u32] = if effort.quick { &[16] } else { &[50, 100, 224] };
     for &cells in sizes {
         let case = format!("{} triangles draped on a ball", 2 * cells * cells);
-        table.case(&case, unit, None, |table| draped(table, effort, &case, cells))?;
+        let target = (cells == 50).then_some(Target::AtMost(6.0));
+        let ball = Shape::Ball { radius: RADIUS };
+        table.case(&case, unit, None, |table| rows(table, &case, target, &draped(effort, ball, cells)))?;
+    }
+    let cells = sizes[0];
+    let case = format!("{} triangles draped on a round body: exact over mesh", 2 * cells * cells);
+    table.case(&case, "of the time", None, |table| exact_over_mesh(table, effort, &case, cells))
+}
+
+/// Of the body that cloth is draped on `[m]`.
+const RADIUS: f64 = 0.3;
+
+/// Time of a pass on a ball and a lying cylinder as they are, over that on meshes with 32 sides around.
+fn exact_over_mesh(table: &mut Table, effort: Effort, case: &str, cells: u32) -> Result<(), Failure> {
+    let of =
+        |mesh: Mesh| Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), lines: vec![] };
+    let lying = [0.0, 0.0, 1.0];
+    let cylinder = Mesh::cylinder(1.6, RADIUS, 32)?.turned(lying, -std::f64::consts::FRAC_PI_2)?;
+    let bodies = [
+        ("ball", Shape::Ball { radius: RADIUS }, of(Mesh::ball(RADIUS, 3)?)),
+        ("cylinder", Shape::Cylinder { half_length: 0.8, radius: RADIUS }, of(cylinder)),
+    ];
+    for (what, exact, mesh) in bodies {
+        let [exact, mesh] = [exact, mesh].map(|shape| draped(effort, shape, cells));
+        let ratios: Vec<f64> = exact.iter().zip(&mesh).map(|(a, b)| a.cost.seconds() / b.cost.seconds()).collect();
+        table.row(&format!("{case}, {what}"), "of the time", None, &ratios)?;
     }
     Ok(())
 }
 
-/// A pass over a sheet that has come to lie on a ball and hang down around it.
-fn draped(table: &mut Table, effort: Effort, case: &str, cells: u32) -> Result<(), Failure> {
+/// Passes over a sheet that has come to lie on a round body and hang down around it.
+fn draped(effort: Effort, shape: Shape, cells: u32) -> Vec<Report> {
     let edge = 1.2 / f64::from(cells);
-    let ball = Obstacle::new(Shape::Ball { radius: 0.3 }).friction(0.3);
+    let body = Obstacle::new(shape).friction(0.3);
     let parameters = Parameters { thickness: 0.1 * edge, ..Parameters::default() };
-    let mut cloth = Cloth::new(&flat([cells, cells], [1.2, 1.2], 0.3 + edge), parameters, vec![ball]);
+    let mut cloth = Cloth::new(&flat([cells, cells], [1.2, 1.2], RADIUS + edge), parameters, vec![body]);
     // As stiff for all sizes: waves cross an edge in so much less time.
     cloth.substeps = (cells as usize).div_ceil(10);
     let still = [Path::still(Isometry3::identity())];
@@ -46,9 +71,7 @@ fn draped(table: &mut Table, effort: Effort, case: &str, cells: u32) -> Result<(
         cloth.step(DT, &still)
     };
     (0..if effort.quick { 10 } else { 120 }).for_each(|_| drop(step()));
-    let reports: Vec<Report> = (0..effort.samples(40)).map(|_| step()).collect();
-    let target = (cells == 50).then_some(Target::AtMost(6.0));
-    rows(table, case, target, &reports)
+    (0..effort.samples(40)).map(|_| step()).collect()
 }
 
 /// Passes over sheets folded like a bellows, each size in turn, and what a doubling costs.
