@@ -35,6 +35,12 @@ const SECONDS: f64 = 0.15;
 /// scenes from seed 7,000,000 1.3 % do.
 const REPORTED: f64 = 0.05;
 
+/// Most that any of them gains with a report, relative to the energy that moves [-]: five times what was found.
+const LARGEST: f64 = 0.1;
+
+/// Wall clock of a window `[s]`: ten times what was found, since other work shares the machine.
+const LONGEST: f64 = 2.0;
+
 #[test]
 fn energy_never_rises_and_nothing_crosses_in_silence() {
     let scene = |(seed, method, scheme): (u64, usize, usize)| {
@@ -46,7 +52,7 @@ fn energy_never_rises_and_nothing_crosses_in_silence() {
     outcomes.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     outcomes.iter().take(10).for_each(|worst| println!("{worst:?}"));
     for outcome in &outcomes {
-        assert!(outcome.gain.is_finite(), "{outcome:?}");
+        assert!(outcome.gain < LARGEST && outcome.longest < LONGEST, "{outcome:?}");
         assert!(outcome.gain <= MOST || outcome.is_reported, "{outcome:?}");
         assert_eq!(outcome.silent_crossings, 0, "{outcome:?}");
     }
