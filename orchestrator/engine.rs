@@ -446,7 +446,7 @@ impl Engine {
         }
         if !summary.support_velocity.iter().all(|v| v.is_finite()) {
             let found = format!("{:?} m/s", summary.support_velocity);
-            return Err(SimulatorError::failed("velocity of what holds the simulator", found, "finite numbers"));
+            return Err(SimulatorError::failed("velocity of kinematic supports", found, "finite numbers"));
         }
         self.pass.summaries[m] = Some(summary);
         Ok(())

@@ -44,7 +44,7 @@ struct LoadedStep {
     shortfalls: Vec<f64>,
     /// Kinetic energy of the leader after it `[J]`.
     kinetic: f64,
-    /// Work of the impulses (1 + s) J that drive their carriers, in the world's frame like the energy `[J]`.
+    /// Work of the impulses (1 + s) J that drive their carriers `[J]`.
     driven: f64,
 }
 
@@ -178,7 +178,7 @@ impl Engine {
         let kinetic = self.kinetic(m)?;
         let driven = slots.iter().filter_map(|&[i, s]| {
             let impulse = self.asked([i, s]) + self.pass.added[i][s];
-            Some(self.contact([i, s], dt)?.in_world().work(impulse).max(0.0))
+            Some(self.contact([i, s], dt)?.work(impulse).max(0.0))
         });
         let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();

@@ -11,15 +11,15 @@
 //! window. Contacts whose W would pass a fraction of it are therefore iterated within the window,
 //! until they end.
 //!
-//! Velocities are relative to what holds the follower and yields to nothing
-//! ([`partita_simulator::StepReport::support_velocity`]). It does no work in the frame in which it rests, so a
-//! carrier that it lifts by the follower gains no energy there either.
-//!
 //! Loads that find no fixed point are bounded: against the motion they stop it at most. Along it
 //! they do no more work than the follower has given by driving its carrier, or in all, and the
 //! carrier has not got yet. That energy is counted from window to window, as in an energy tank: M.
 //! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
 //! 27(4), 2011.
+//!
+//! These bounds are in the frame in which the kinematic supports of the follower rest
+//! ([`partita_simulator::StepReport::support_velocity`]). Supports do no work there, so a carrier that they lift
+//! through the follower gains no energy there either. Both works of a reaction are those in the frame of its window.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
@@ -65,6 +65,8 @@ pub(crate) struct Passivity {
     pub taken: f64,
     /// Energy that the follower has given since then, less what the carrier has got.
     pub tank: Tank,
+    /// Velocity of the frame in which the last reactions were given `[m/s]`.
+    pub frame: [f64; 3],
     /// Largest kinetic energy that the carrier had since then, and that it would have gained in one
     /// window from rest by its other accelerations `[J]`.
     pub energies: [f64; 2],
@@ -81,8 +83,7 @@ impl Passivity {
         let is_sudden = added > SUDDEN * energies[1];
         let is_driven = self.taken >= 0.0 && energies[0] < DRIVEN * energies[1] && !is_sudden;
         let added = if is_driven { 0.0 } else { added };
-        let tank = self.tank.after(late, taken);
-        Self { work: self.work + added, taken, tank, energies, ..self }
+        Self { work: self.work + added, taken, energies, ..self }
     }
 
     /// State of a contact that has ended.
@@ -129,27 +130,20 @@ pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
     start: &'a HandleState,
     end: &'a HandleState,
-    /// Velocity of the frame in which energies are counted `[m/s]`.
-    frame: V3,
     dt: f64,
 }
 
 impl HandleMotion<'_> {
-    /// Velocity in the frame of this motion, and spin `[m/s]`, `[rad/s]`.
-    fn velocities(&self, state: &HandleState) -> [V3; 2] {
-        [V3::from(state.velocity) - self.frame, state.spin.into()]
-    }
-
-    /// This motion with energies counted in the world's frame.
-    pub(crate) fn in_world(self) -> Self {
-        Self { frame: V3::zeros(), ..self }
-    }
-
     /// Work of an impulse that acts over this window `[J]`.
     pub(crate) fn work(&self, impulse: Wrench) -> f64 {
-        let mean = |a: V3, b: V3| 0.5 * (a + b);
-        let ([v0, spin0], [v1, spin1]) = (self.velocities(self.start), self.velocities(self.end));
-        work(impulse, [mean(v0, v1), mean(spin0, spin1)])
+        self.work_in(V3::zeros(), impulse)
+    }
+
+    /// The same in a frame of such a velocity `[m/s]`, `[J]`.
+    fn work_in(&self, frame: V3, impulse: Wrench) -> f64 {
+        let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
+        let velocity = mean(self.start.velocity, self.end.velocity) - frame;
+        work(impulse, [velocity, mean(self.start.spin, self.end.spin)])
     }
 
     /// Work of an impulse that acts over the next window, of `next_dt` `[s]`, with a holding
@@ -162,7 +156,7 @@ impl HandleMotion<'_> {
         next_dt: f64,
     ) -> f64 {
         let [sudden, smooth] = [impact, impulse + holding].map(|impulse| self.slot.change_in(self.end, impulse));
-        let start = self.velocities(self.end);
+        let start = [self.end.velocity, self.end.spin].map(V3::from);
         let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + next_dt * V3::from(accelerations[k])));
         work(impulse, mean)
     }
@@ -171,13 +165,14 @@ impl HandleMotion<'_> {
     /// `longest` `[s]`, by the mean mobility in all directions `[J]`.
     fn energies(&self, accelerations: &Accelerations, longest: f64) -> [f64; 2] {
         let mobility = self.slot.mobility_in(self.end);
-        let of = |velocity: V3, inverse: &[[f64; 3]; 3]| {
+        let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
             let mean = (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0;
-            if mean > 0.0 { 0.5 * velocity.norm_squared() / mean } else { 0.0 }
+            if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
         };
-        let of_both = |[v, spin]: [V3; 2]| of(v, &mobility.linear) + of(spin, &mobility.angular);
-        let [start, end] = [self.start, self.end].map(|state| of_both(self.velocities(state)));
-        [start.max(end), of_both(accelerations.map(|a| longest * V3::from(a)))]
+        let at = |state: &HandleState| of(state.velocity, &mobility.linear) + of(state.spin, &mobility.angular);
+        let gained = accelerations.map(|a| a.map(|a| a * longest));
+        let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
+        [at(self.start).max(at(self.end)), free]
     }
 }
 
@@ -230,7 +225,7 @@ impl Engine {
         let window = self.contact([i, s], dt).filter(|_| !known.iterated)?;
         let (reaction, ahead) = (self.pass.reaction([i, s]), [self.pass.holding[i][s], self.pass.impacts[i][s]]);
         let accelerations = self.lasting_at([i, s], &window);
-        let [late, taken] = self.works([i, s], &window);
+        let [late, taken] = self.works([i, s], &window, [V3::zeros(); 2]);
         let then = window.work_next(reaction, ahead, &accelerations, next_dt);
         let energies = window.energies(&accelerations, dt.max(next_dt));
         let next = known.after(energies, late, taken).after(energies, then, 0.0);
@@ -286,13 +281,14 @@ impl Engine {
         if energy > 0.0 { energy / energies[0].max(energies[1]).max(FADED * before) } else { 0.0 }
     }
 
-    /// Work of the delayed reactions in the last pass, and of those that it reported `[J]`. The
-    /// follower gave no energy for impacts and holding impulses, which are computed for the window
-    /// in which they act.
-    fn works(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> [f64; 2] {
+    /// Work of the delayed reactions in the last pass, and of those that it reported, in frames of
+    /// such velocities `[m/s]`, `[J]`. The follower gave no energy for impacts and holding impulses,
+    /// which are computed for the window in which they act.
+    fn works(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>, frames: [V3; 2]) -> [f64; 2] {
         let interface = &self.state.interfaces[i];
         let late = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s];
-        [late, self.pass.reaction([i, s])].map(|impulse| window.work(impulse))
+        let [before, now] = frames;
+        [window.work_in(before, late), window.work_in(now, self.pass.reaction([i, s]))]
     }
 
     /// Accelerations of a slot by all but its follower that the last two windows had.
@@ -308,12 +304,16 @@ impl Engine {
             let [i, s] = self.contacts[k];
             let known = self.state.interfaces[i].passivity[s];
             let next = self.contact([i, s], dt).map(|window| {
-                let [late, taken] = self.works([i, s], &window);
+                let [late, taken] = self.works([i, s], &window, [V3::zeros(); 2]);
                 let energies = window.energies(&self.lasting_at([i, s], &window), dt);
-                let next = known.after(energies, late, taken);
+                let frame = self.support_velocity(i);
+                // Loads that are iterated are reactions of this window.
+                let before = if self.is_iterated([i, s]) { frame } else { known.frame.into() };
+                let [got, given] = self.works([i, s], &window, [before, frame]);
+                let tank = known.tank.after(got, given);
                 // A follower that does not touch the carrier any more gives no energy to drive it.
-                let tank = if self.pass.got[i][s] == Wrench::ZERO { next.tank.ended() } else { next.tank };
-                Passivity { tank, ..next }
+                let tank = if self.pass.got[i][s] == Wrench::ZERO { tank.ended() } else { tank };
+                Passivity { tank, frame: frame.into(), ..known.after(energies, late, taken) }
             });
             self.state.interfaces[i].passivity[s] = next.unwrap_or(known.ended());
         }
@@ -327,14 +327,7 @@ impl Engine {
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
         let collides = slot.is_contact() && !idle;
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        let frame = self.support_velocity(interface);
-        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], frame, dt })
-    }
-
-    /// Velocity of what holds the follower of an interface and yields to nothing, at the end of its last step `[m/s]`.
-    fn support_velocity(&self, interface: &Interface) -> V3 {
-        let summary = self.pass.summaries[interface.follower].as_ref();
-        summary.map_or(V3::zeros(), |summary| summary.support_velocity.into())
+        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
     }
 
     /// Number of slots, of all these, with the handle of one of them: each may move it as if its
@@ -351,8 +344,14 @@ impl Engine {
         others.fold(of(&self.state.interfaces[i])[s], |sum, &[j, t]| sum + of(&self.state.interfaces[j])[t])
     }
 
+    /// Velocity of the kinematic supports of an interface's follower at the end of its last step `[m/s]`.
+    fn support_velocity(&self, interface: usize) -> V3 {
+        let summary = self.pass.summaries[self.interfaces[interface].follower].as_ref();
+        summary.map_or(V3::zeros(), |summary| summary.support_velocity.into())
+    }
+
     /// Velocity and spin of the carrier of a slot in the next window, after its impacts and half its holding impulses,
-    /// relative to what holds the follower `[m/s]`, `[rad/s]`.
+    /// relative to the follower's kinematic supports `[m/s]`, `[rad/s]`.
     pub(crate) fn next_velocities(&self, slot: SlotIndex) -> [V3; 2] {
         let sudden = self.change(slot, self.on_handle(slot, |state| &state.impacts));
         let smooth = self.change(slot, self.on_handle(slot, |state| &state.holding));
@@ -360,11 +359,11 @@ impl Engine {
         [0, 1].map(|k| end[k] + sudden[k] + 0.5 * smooth[k])
     }
 
-    /// Velocity and spin of the carrier of a slot after the last pass, relative to what holds the follower `[m/s]`, `[rad/s]`.
+    /// Velocity and spin of the carrier of a slot after the last pass, likewise `[m/s]`, `[rad/s]`.
     pub(crate) fn end_velocities(&self, [i, s]: SlotIndex) -> [V3; 2] {
-        let interface = &self.interfaces[i];
-        let end = &self.pass.ends[interface.leader][interface.slots[s].watched];
-        [V3::from(end.velocity) - self.support_velocity(interface), end.spin.into()]
+        let Interface { leader, slots, .. } = &self.interfaces[i];
+        let end = &self.pass.ends[*leader][slots[s].watched];
+        [V3::from(end.velocity) - self.support_velocity(i), end.spin.into()]
     }
 
     /// Change of velocity and spin of the carrier of a slot by an impulse, as its mobility states
@@ -380,7 +379,8 @@ impl Engine {
         let Some(window) = self.contact([i, s], dt) else { return 0.0 };
         let interface = &self.state.interfaces[i];
         let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
-        let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work(impulse));
+        let frame = self.support_velocity(i);
+        let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work_in(frame, impulse));
         interface.passivity[s].tank.after(other, taken).energy()
     }
 

@@ -74,7 +74,7 @@ pub(crate) struct StepSummary {
     /// Mean of the substeps [-].
     pub budget_used: f64,
     pub outcome: Outcome,
-    /// Of the last substep `[m/s]`.
+    /// [`StepReport::support_velocity`] of the last substep `[m/s]`.
     pub support_velocity: [f64; 3],
     pub notes: Vec<String>,
     pub stages: Stages,

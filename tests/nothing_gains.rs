@@ -35,7 +35,8 @@ const SECONDS: f64 = 0.15;
 /// scenes from seed 7,000,000 1.3 % do.
 const REPORTED: f64 = 0.05;
 
-/// Most that any of them gains with a report, relative to the energy that moves [-]: five times what was found.
+/// Most that any has gained at its first report, where a scene ends, relative to the energy that moves [-]: five times what was
+/// found.
 const LARGEST: f64 = 0.1;
 
 /// Wall clock of a window `[s]`: ten times what was found, since other work shares the machine.

@@ -20,8 +20,7 @@
 //! - Obstacles are met by particles, not by what is between them: an edge or a needle comes through a link by about its length, so links
 //!   should be short against what is met. What a [`Primitive`](partita_simulator::Primitive) is, is met exactly; other closed surfaces as
 //!   volumes of signed distances, whose edges are round by a cell ([`Parameters::volume_cells`]). A particle is pushed by four at most.
-//! - Where it is held it has no room for a body and does not stop it: a body gets no impact from held particles and goes through.
-//!   A start within a body is not checked.
+//! - Kinematic particles do not stop bodies: they give them no impact, and bodies go through. A start within a body is not checked.
 //! - It meets itself as balls ([`Parameters::self_distance`]), and pieces of one net meet each other. In a net of squares what lies on the
 //!   middle of a cell is 0.37 of a link above it, or 0.14 at least, and what is on a particle 0.8: finer cloth is thinner. Friction there
 //!   acts across the distance of layers, which takes spin. What moves against itself by more than 16 of these distances in a part may

@@ -25,8 +25,8 @@
 //!   comes to rest at 240 Hz, at 120 Hz the posts tremble). So does cloth that catches what falls.
 //! - Vertices that are not held can be attached; points within triangles can be read and loaded.
 //! - What meets something on its way stops there at the end of a step, while the rest of the cloth goes on. Steps in which that, or
-//!   what a linear step does not see, gives the cloth more than a tenth of the energy it moves with are taken in halves, down to a
-//!   32nd (`balance.rs`): impacts cost a few parts. What is left then, where stiff cloth of small cells is thrown at 8 m/s, is damped.
+//!   what a linear step does not see, gives the cloth more than a tenth of its kinetic energy (1/500 in free flight) are taken in
+//!   halves, down to a 32nd (`balance.rs`): impacts cost a few parts. What is left then, where stiff cloth of small cells is thrown at 8 m/s, is damped.
 //! - [`Integrator::Midpoint`] and little damping of [`Integrator::SemiImplicit`] keep what contacts excite: for cloth that touches
 //!   something take the others.
 //! - Bodies that touch leave cloth between them no room. It is then named as pinched in the step's notes, may be pierced there,

@@ -9,7 +9,7 @@ use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wr
 
 use crate::{
     ImplicitCloth, Integrator,
-    balance::GAIN,
+    balance::MayGive,
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
@@ -115,7 +115,7 @@ impl ImplicitCloth {
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             let duration = dt / f64::from(parts);
             self.take_part([duration, dt], &motions, &mut report)?;
-            let excess = self.excess(duration, &motions, booked, self.share_to_give());
+            let excess = self.excess(duration, &motions, booked, self.may_give(duration));
             let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
             let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
             if length > 1 && (is_long || self.stretches_far()) {
@@ -128,7 +128,8 @@ impl ImplicitCloth {
                 continue;
             }
             self.check_balance(duration)?;
-            if let Some((error, bound, unit)) = excess.and_then(|_| self.excess(duration, &motions, booked, GAIN)) {
+            let most = self.may_give_at_most(duration);
+            if let Some((error, bound, unit)) = excess.and_then(|_| self.excess(duration, &motions, booked, most)) {
                 report.outcome.note(error, bound, unit);
             }
             report.substeps += 1;
@@ -167,19 +168,19 @@ impl ImplicitCloth {
     }
 
     /// Error of the part of a step that was just taken, with reactions from such a number on, if it was too long for balance
-    /// or energy, of which it may give a `share` of what the cloth moves with: its value, bound and unit.
+    /// or energy: its value, bound and unit.
     fn excess(
         &self,
         dt: f64,
         motions: &[Option<Motion>],
         booked: usize,
-        share: f64,
+        may: MayGive,
     ) -> Option<(f64, f64, &'static str)> {
         let Work { reactions, unbalanced, .. } = &self.work;
         if !self.is_in_balance() {
             return Some((*unbalanced, UNBALANCED, "of the forces in the shortest substep"));
         }
-        let [gained, most] = self.gain(dt, motions, &reactions[booked..], share);
+        let [gained, most] = self.gain(dt, motions, &reactions[booked..], may);
         (gained > most).then_some((gained, most, "J that nobody gave in a substep"))
     }
 
@@ -479,9 +480,8 @@ impl ImplicitCloth {
         std::mem::swap(&mut next.velocities, &mut memory.v);
         if self.parameters.integrator == Integrator::Bdf2 {
             // What contact changes at once is no motion to go on from: it would be given back as a bounce.
-            let touches = links.iter().any(|link| link.force != V3::zeros())
-                || contacts.impulses().iter().any(|impulse| *impulse != V3::zeros());
-            next.before = (!touches).then(|| (memory.x.clone(), memory.v.clone(), dt));
+            let is_free = !touches(links, contacts);
+            next.before = is_free.then(|| (memory.x.clone(), memory.v.clone(), dt));
         }
         Ok(())
     }
@@ -504,4 +504,10 @@ impl ImplicitCloth {
         Vertices { positions: &memory.x, velocities: &memory.v, masses }.check_finite()?;
         self.vertices_of(next).check_finite()
     }
+}
+
+/// Whether contacts acted on the cloth in the last substep.
+pub(crate) fn touches(links: &[Link], contacts: &Contacts) -> bool {
+    links.iter().any(|link| link.force != V3::zeros())
+        || contacts.impulses().iter().any(|impulse| *impulse != V3::zeros())
 }

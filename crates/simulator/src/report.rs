@@ -83,8 +83,8 @@ pub struct StepReport {
     /// Guides whose impacts and holding impulses other carriers take, such as a body between which and another one cloth
     /// is pressed. Those of all other guides are taken by what holds the follower. Sorted.
     pub passed_on: Vec<u32>,
-    /// Mean velocity at the end of what holds the simulator and yields to nothing, such as hands that move along
-    /// scripts `[m/s]`. Contacts may not give energy in the frame in which that rests. It is 0 where nothing holds it.
+    /// Mean velocity of kinematic supports at the end of the step, such as grips along scripts `[m/s]`. Contacts may not
+    /// give energy in the frame in which these rest. It is 0 without such supports, and where they move apart.
     pub support_velocity: [f64; 3],
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
