@@ -147,8 +147,8 @@ mod tests {
         assert_eq!(mobilities(&mut single, &[handle], 0.01).unwrap(), [(stated, false)]);
     }
 
-    /// What rigid bodies state of a free box that is turned, of a fixed one and of one along a script is what steps show:
-    /// the latter two have mobility 0.
+    /// Rigid bodies state the mobilities that steps show, of a free box that is turned, of a fixed one and of one along a
+    /// script: the latter two have mobility 0.
     #[cfg(feature = "rigid")]
     #[test]
     fn rigid_bodies_state_what_is_measured() {

@@ -1,27 +1,24 @@
 //! Cloth by whose border a body is lifted and carried along.
 //!
-//! What moves steadily and yields to nothing does no work in the frame in which it rests: there the
+//! A border that moves steadily along a script does no work in the frame in which it rests: there the
 //! body never gains energy, and it stays on the cloth.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
-use std::f64::consts::FRAC_PI_2;
+#[path = "common/sheets.rs"]
+mod sheets;
 
 use partita::{prelude::*, simulator::Simulator};
-use partita_mesh::Mesh;
+use sheets::{CELLS, METHODS, level_sheet, vertices};
 
 type V3 = nalgebra::Vector3<f64>;
 
 const G: f64 = 9.81;
 
-/// Cells of the sheet across, and its size `[m]`.
-const CELLS: u32 = 8;
-const SIZE: f64 = 0.4;
-
 /// Sag that no ball causes as long as it does not fall through `[m]`: jersey under 0.5 kg sags by 0.06 m.
 const SAG: f64 = 0.1;
 
-/// What moves the border of the sheet.
+/// Support of the border of the sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mover {
     Grip,
@@ -44,36 +41,14 @@ fn and_stops(t: f64, velocity: V3) -> [V3; 2] {
 
 /// A level sheet with its border along a script, or handles of the border.
 fn sheet(method: &str, mover: Mover, script: Script, velocity: V3) -> (Box<dyn Simulator>, Vec<HandleId>) {
-    let mesh = Mesh::grid([CELLS; 2], [SIZE; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-    let mesh = mesh.at([-0.5 * SIZE, 0.0, -0.5 * SIZE]).unwrap();
     let is_outside = |k: u32| k == 0 || k == CELLS;
-    let border: Vec<u32> =
-        (0..(CELLS + 1).pow(2)).filter(|k| is_outside(k % (CELLS + 1)) || is_outside(k / (CELLS + 1))).collect();
+    let border = vertices(|column, row| is_outside(column) || is_outside(row));
     let script = move |t: f64| {
         let [way, velocity] = script(t, velocity);
         HandleState { position: way.into(), velocity: velocity.into(), ..HandleState::default() }
     };
-    let held = if mover == Mover::Grip { &border[..] } else { &[] };
-    match method {
-        "implicit" => {
-            let mut cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap();
-            cloth.pin_along("hand", held, script).unwrap();
-            let points = cloth.vertices(&border);
-            (Box::new(cloth), points)
-        }
-        "ibds" => {
-            let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().thickness(0.001);
-            cloth.pin_along("hand", held, script).unwrap();
-            let points = border.iter().map(|&k| cloth.particle(k)).collect();
-            (Box::new(cloth), points)
-        }
-        _ => {
-            let mut cloth = AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap();
-            cloth.pin_along("hand", held, script).unwrap();
-            let points = border.iter().map(|&k| cloth.vertex(k)).collect();
-            (Box::new(cloth), points)
-        }
-    }
+    let gripped = if mover == Mover::Grip { &border[..] } else { &[] };
+    level_sheet(method, G, &[], (gripped, script), &border)
 }
 
 /// Ball on a sheet that is moved.
@@ -92,9 +67,9 @@ struct Carried {
 
 /// Energy of a ball in the frame of the border, relative to its mass, at the start and at most over some seconds, and
 /// how deep its middle got under the border `[J/kg]`, `[J/kg]`, `[m]`.
-fn carried(scene: &Carried, seconds: f64) -> [f64; 3] {
+fn carried(scene: Carried, seconds: f64) -> [f64; 3] {
     const RADIUS: f64 = 0.037;
-    let &Carried { method, ref scheme, mover, script, velocity, moves, mass, rate } = scene;
+    let Carried { method, scheme, mover, script, velocity, moves, mass, rate } = scene;
     let mut rigid = RigidBodies::new("rigid").gravity([0.0, -G, 0.0]);
     let start = V3::new(0.011, RADIUS + 0.003, 0.007);
     let own = if moves { velocity } else { V3::zeros() };
@@ -102,7 +77,7 @@ fn carried(scene: &Carried, seconds: f64) -> [f64; 3] {
     let ball = rigid.add("ball", ball).unwrap();
     let (cloth, points) = sheet(method, mover, script, velocity);
     let mut scene = Scene::new(Rate::hz(rate));
-    scene.scheme(scheme.clone()).contact("cloth", "rigid");
+    scene.scheme(scheme).contact("cloth", "rigid");
     if mover == Mover::KinematicBody {
         // Out of the way.
         let at = V3::new(0.0, -3.0, 0.0);
@@ -126,12 +101,12 @@ fn carried(scene: &Carried, seconds: f64) -> [f64; 3] {
 }
 
 /// Lifted from rest or carried along, by a kinematic grip or by a body along a script, a ball gains nothing in
-/// the frame of what moves the border, and does not fall through.
+/// the frame of the border, and does not fall through.
 #[test]
 fn a_ball_that_is_lifted_by_cloth_gains_nothing_in_the_frame_of_the_border() {
     let up = V3::new(0.0, 1.0, 0.0);
     let across = V3::new(1.0, 0.0, 0.0);
-    for method in ["implicit", "ibds", "avi"] {
+    for method in METHODS {
         for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
             for (velocity, moves, mass, rate) in [
                 (0.05 * up, false, 0.1, 120.0),
@@ -142,11 +117,10 @@ fn a_ball_that_is_lifted_by_cloth_gains_nothing_in_the_frame_of_the_border() {
                 (across, true, 0.1, 120.0),
             ] {
                 for mover in [Mover::Grip, Mover::KinematicBody] {
-                    let (scheme, script) = (scheme.clone(), steadily as Script);
-                    let scene = Carried { method, scheme, mover, script, velocity, moves, mass, rate };
-                    let [start, energy, depth] = carried(&scene, 0.3);
-                    let Carried { scheme, .. } = scene;
                     let case = format!("{method}, {scheme:?}, {mover:?}, {velocity:?} m/s, {mass} kg, {rate} Hz");
+                    let (scheme, script) = (scheme.clone(), steadily);
+                    let scene = Carried { method, scheme, mover, script, velocity, moves, mass, rate };
+                    let [start, energy, depth] = carried(scene, 0.3);
                     assert!(energy <= start * (1.0 + 1e-9), "{case}: {energy} of {start} J/kg");
                     assert!(depth < SAG, "{case}: {depth} m under the border");
                 }
@@ -160,15 +134,14 @@ fn a_ball_that_is_lifted_by_cloth_gains_nothing_in_the_frame_of_the_border() {
 #[test]
 fn a_border_that_stops_throws_no_ball() {
     let (up, across) = (V3::new(0.0, 1.0, 0.0), V3::new(1.0, 0.0, 0.0));
-    for method in ["implicit", "ibds", "avi"] {
+    for method in METHODS {
         for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
             for (velocity, mass, rate) in [(0.75 * up, 0.1, 120.0), (0.5 * across, 0.5, 60.0), (-0.5 * up, 0.05, 120.0)]
             {
-                let (scheme, mover, script) = (scheme.clone(), Mover::Grip, and_stops as Script);
-                let scene = Carried { method, scheme, mover, script, velocity, moves: false, mass, rate };
-                let [start, energy, depth] = carried(&scene, 0.6);
-                let Carried { scheme, .. } = scene;
                 let case = format!("{method}, {scheme:?}, {velocity:?} m/s, {mass} kg, {rate} Hz");
+                let (scheme, mover, script) = (scheme.clone(), Mover::Grip, and_stops);
+                let scene = Carried { method, scheme, mover, script, velocity, moves: false, mass, rate };
+                let [start, energy, depth] = carried(scene, 0.6);
                 assert!(energy <= start + 2.0 * velocity.norm_squared(), "{case}: {energy} of {start} J/kg");
                 assert!(depth < SAG, "{case}: {depth} m under the border");
             }

@@ -2,43 +2,18 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
-use std::f64::consts::FRAC_PI_2;
+#[path = "common/sheets.rs"]
+mod sheets;
 
-use partita::{prelude::*, simulator::Simulator};
-use partita_mesh::Mesh;
-
-/// Cells of a level sheet of 0.4 m across.
-const CELLS: u32 = 8;
+use partita::prelude::*;
+use sheets::{CELLS, METHODS, level_sheet, vertices};
 
 /// Supports of vertices of the sheet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Hold {
     Pins,
-    Hand,
+    Grip,
     FixedBody,
-}
-
-/// A sheet, and handles of the vertices that a body is to hold.
-fn sheet(method: &str, hold: Hold, held: &[u32]) -> (Box<dyn Simulator>, Vec<HandleId>) {
-    let mesh = Mesh::grid([CELLS; 2], [0.4; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
-    let mesh = mesh.at([-0.2, 0.0, -0.2]).unwrap();
-    let pinned = if hold == Hold::Pins { held } else { &[] };
-    let gripped = if hold == Hold::Hand { held } else { &[] };
-    let still = |_: f64| HandleState::default();
-    macro_rules! with {
-        ($cloth:expr, $handle:ident) => {{
-            let mut cloth = $cloth.gravity([0.0; 3]);
-            cloth.pin(pinned).unwrap();
-            cloth.pin_along("hand", gripped, still).unwrap();
-            let handles = held.iter().map(|&k| cloth.$handle(k)).collect();
-            (Box::new(cloth) as Box<dyn Simulator>, handles)
-        }};
-    }
-    match method {
-        "implicit" => with!(ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap(), vertex),
-        "ibds" => with!(IbdsCloth::new("cloth", Net::sheet(&mesh, 0.15).unwrap()).unwrap().thickness(0.001), particle),
-        _ => with!(AviCloth::new("cloth", mesh, Fabric::jersey().undamped()).unwrap(), vertex),
-    }
 }
 
 /// Velocity upwards of a ball `[kg]` after it came down on a sheet, aside of its middle `[m]`, relative to that before `[-]`.
@@ -54,7 +29,9 @@ fn rebound(
     let at = [0.007 + aside, 0.05 + 0.004 + 0.04 * speed, 0.003];
     let ball = Body::dynamic(Shape::ball(0.05)).mass(mass).at(at).velocity([0.0, -speed, 0.0]);
     let ball = rigid.add("ball", ball).unwrap();
-    let (cloth, handles) = sheet(method, hold, held);
+    let held_by = |by: Hold| if hold == by { held } else { &[] };
+    let grip = (held_by(Hold::Grip), |_| HandleState::default());
+    let (cloth, handles) = level_sheet(method, 0.0, held_by(Hold::Pins), grip, held);
     let mut scene = Scene::new(Rate::hz(rate));
     scene.scheme(scheme).contact("cloth", "rigid").restitution(e);
     if hold == Hold::FixedBody {
@@ -68,16 +45,16 @@ fn rebound(
 }
 
 /// A ball that comes down on a sheet leaves it with e times its velocity: where all vertices are kinematic, and where only
-/// those in the middle are, under it or at its rim, whatever supports them, at any mass and rate. Half a percent is for
-/// what free cloth beside the middle takes up; the rest is exact.
+/// those in the middle are, under it or at its rim, whatever supports them, at any mass and rate. Free cloth beside
+/// the middle takes up half a percent; the rest is exact.
 #[test]
 fn bodies_leave_held_cloth_with_their_restitution() {
-    let all: Vec<u32> = (0..(CELLS + 1).pow(2)).collect();
-    let middle = |k: &u32| (k % (CELLS + 1)).abs_diff(CELLS / 2) <= 1 && (k / (CELLS + 1)).abs_diff(CELLS / 2) <= 1;
-    let patch: Vec<u32> = all.iter().copied().filter(middle).collect();
-    for method in ["implicit", "ibds", "avi"] {
+    let all = vertices(|_, _| true);
+    let is_middle = |k: u32| k.abs_diff(CELLS / 2) <= 1;
+    let patch = vertices(|column, row| is_middle(column) && is_middle(row));
+    for method in METHODS {
         for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
-            for hold in [Hold::Pins, Hold::Hand, Hold::FixedBody] {
+            for hold in [Hold::Pins, Hold::Grip, Hold::FixedBody] {
                 for (mass, rate, speed) in [(0.05, 60.0, 2.0), (0.5, 240.0, 1.0), (5.0, 120.0, 2.0), (50.0, 120.0, 0.5)]
                 {
                     for e in [0.0, 0.5, 1.0] {

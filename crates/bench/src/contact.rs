@@ -4,6 +4,8 @@
 //! in layers are pressed onto the floor. Triangles of all sizes are alike: thickness, gaps and ways are in proportion to
 //! the edges, so that a doubling has twice the pairs.
 
+use std::f64::consts::FRAC_PI_2;
+
 use nalgebra::{Isometry3, Vector3};
 use partita_contact::{Contacts, Features, Obstacle, Parameters, Path, Report, Shape, State, Step};
 use partita_mesh::Mesh;
@@ -15,6 +17,9 @@ use crate::{
 };
 
 const DT: f64 = 1.0 / 240.0;
+
+/// Radius of the body that cloth is draped on `[m]`.
+const RADIUS: f64 = 0.3;
 
 /// All cases.
 ///
@@ -35,16 +40,12 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     table.case(&case, "of the time", None, |table| exact_over_mesh(table, effort, &case, cells))
 }
 
-/// Radius of the body that cloth is draped on `[m]`.
-const RADIUS: f64 = 0.3;
-
 /// Time of a pass on a ball and a lying cylinder as they are, over that on meshes: 1,280 triangles of a ball, 32 sides of a
 /// cylinder. The cylinder's edges are inspected by a search on each pair.
 fn exact_over_mesh(table: &mut Table, effort: Effort, case: &str, cells: u32) -> Result<(), Failure> {
     let of =
         |mesh: Mesh| Shape::Mesh { vertices: mesh.positions(), triangles: mesh.triangles().to_vec(), lines: vec![] };
-    let lying = [0.0, 0.0, 1.0];
-    let cylinder = Mesh::cylinder(1.6, RADIUS, 32)?.turned(lying, -std::f64::consts::FRAC_PI_2)?;
+    let cylinder = Mesh::cylinder(1.6, RADIUS, 32)?.turned([0.0, 0.0, 1.0], -FRAC_PI_2)?;
     let bodies = [
         ("ball", Shape::Ball { radius: RADIUS }, of(Mesh::ball(RADIUS, 3)?)),
         ("cylinder", Shape::Cylinder { half_length: 0.8, radius: RADIUS }, of(cylinder)),

@@ -40,7 +40,7 @@ pub(crate) struct MayGive {
 }
 
 impl ImplicitCloth {
-    /// What a substep of `dt` `[s]` may give before it is taken in shorter ones.
+    /// Energy that a substep of `dt` `[s]` may give before it is taken in shorter ones.
     pub(crate) fn may_give(&self, dt: f64) -> MayGive {
         let Work { constraints, links, contacts, .. } = &self.work;
         let is_free = constraints.iter().all(|constraint| *constraint == Constraint::Free);
@@ -51,7 +51,7 @@ impl ImplicitCloth {
         }
     }
 
-    /// What one may give without a report.
+    /// Energy that one may give without a report.
     pub(crate) fn may_give_at_most(&self, dt: f64) -> MayGive {
         MayGive { share: GAIN, speed: self.parameters.falls(dt) }
     }

@@ -7,7 +7,8 @@ use partita_simulator::{Inputs, Simulator};
 
 type V3 = Vector3<f64>;
 
-/// Part of its angular momentum that a free sheet of 0.4 m at 6 rad/s has after a second, and the most that it had of its energy until then.
+/// Part of its angular momentum that a free sheet of 0.4 m at 6 rad/s has after a second, and the most that it had of its
+/// energy until then.
 fn kept(fabric: Fabric, integrator: Integrator, axis: [f64; 3], hz: u32) -> [f64; 2] {
     let mesh = Mesh::grid([10, 10], [0.4, 0.4]).unwrap().at([-0.2, -0.2, 0.0]).unwrap();
     let spin = 6.0 * V3::from(axis).normalize();
