@@ -42,18 +42,17 @@ pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]
 fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
     let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
     engine.mark(START, true)?;
-    let mut before = (0, 0.0);
+    let mut before = None;
     let solved = loop {
         let slots = engine.iterated().collect();
         let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(before);
         let solved = iteration.solve(engine, dt, next_dt, pushes)?;
-        before = (solved.passes, solved.used);
         let more = engine.active_contacts(dt, next_dt);
         if more.is_empty() {
             break solved;
         }
         engine.iterate(&more);
-        engine.retract(START, true)?;
+        before = Some(solved);
     };
     Ok(solved.accept(engine, dt, |engine| carry_over(engine, dt)))
 }

@@ -30,7 +30,7 @@ pub struct Relaxed {
 
 impl Default for Relaxed {
     fn default() -> Self {
-        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 1.0, factor: [1e-6, 2.0] }
+        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 0.5, factor: [1e-6, 2.0] }
     }
 }
 

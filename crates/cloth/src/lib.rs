@@ -11,4 +11,4 @@ pub use holds::{Held, Holds, Support, may_hold, support_velocity};
 pub use obstacles::{Obstacles, check_contact_rates, not_apart, note_contact, pose};
 pub use rotation::{Islands, Moment, largest_without_gain};
 pub use stops::Ended;
-pub use vertices::{Vertices, begin_with, check_finite, not_started};
+pub use vertices::{Vertices, absurd_load, begin_with, check_finite, not_started};

@@ -182,6 +182,8 @@ pub(crate) struct Work {
     pub order: Vec<Key>,
     pub spare: Vec<Contact>,
     pub before: Vec<V3>,
+    /// Torque of each contact that has been taken out again `[kg m²]`.
+    pub cancelled: Vec<V3>,
     /// Which vertices contacts join, the sums over each group, and impulses that cancel its torque `[kg m]`.
     pub above: Vec<u32>,
     pub groups: Vec<Group>,

@@ -45,8 +45,6 @@ pub(crate) struct Contact {
     pub given: f64,
     /// Sum of impulses across n `[kg m]`.
     pub drag: V3,
-    /// Torque of both that has been taken out again `[kg m²]`.
-    pub cancelled: V3,
 }
 
 impl Contact {
@@ -68,7 +66,6 @@ impl Contact {
             most: f64::INFINITY,
             given: 0.0,
             drag: V3::zeros(),
-            cancelled: V3::zeros(),
         }
     }
 

@@ -50,22 +50,23 @@ impl Contacts {
         work.above.extend(0..cloth as u32);
         work.groups.clear();
         work.groups.resize(cloth, Group::default());
+        work.cancelled.resize(work.contacts.len(), V3::zeros());
         let mut any = false;
-        for contact in &mut work.contacts {
+        for (contact, cancelled) in work.contacts.iter().zip(&mut work.cancelled) {
             let of = contact.pair.vertices;
             if contact.obstacle.is_some() || of.iter().any(|&v| work.w[v as usize] == 0.0) {
                 continue;
             }
             let arm: V3 = (0..4).map(|k| contact.weights[k] * work.straight_begins[of[k] as usize]).sum();
             let torque = arm.cross(&(contact.push * contact.n + contact.drag));
-            if torque == contact.cancelled {
+            if torque == *cancelled {
                 continue;
             }
             for v in of {
                 join(&mut work.above, of[0], v);
             }
-            work.groups[of[0] as usize].torque += torque - contact.cancelled;
-            contact.cancelled = torque;
+            work.groups[of[0] as usize].torque += torque - *cancelled;
+            *cancelled = torque;
             any = true;
         }
         if !any {

@@ -27,6 +27,9 @@ const FRICTIONS: u32 = 6;
 /// Parts for which Newton's method goes on before sweeps are tried again: where these fail they cost as much as it does, a twentieth.
 const GOES_ON: u32 = 20;
 
+/// Error of a link's length, relative to that at rest, with which a load that is to blame fails the step [-].
+const TORN: f64 = 1e3;
+
 /// How exact the loop of places makes contacts, of the thickness [-].
 const CLOSE: f64 = 0.1;
 
@@ -64,6 +67,8 @@ pub(crate) struct Work {
     pub directions: Vec<V3>,
     /// Errors that links may have, of length or of its rate `[m]`, `[m/s]`.
     pub allowed: Vec<f64>,
+    /// Whether the last step left the length of a link wrong by more than [`TORN`].
+    pub is_torn: bool,
     /// Of the last step.
     pub counts: Counts,
     /// What links gave in a loop.
@@ -119,6 +124,11 @@ impl IbdsCloth {
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);
+        if self.work.is_torn
+            && let Some(error) = self.absurd_load(dt, inputs)
+        {
+            return Err(error);
+        }
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)
@@ -401,10 +411,12 @@ impl IbdsCloth {
     /// moved. Errors are of lengths at rest: the loop of a short step is right where it keeps errors of longer
     /// ones, and the cloth is not.
     fn note_lengths(&mut self, h: f64, report: &mut StepReport) {
+        self.work.is_torn = false;
         if self.worst_length(h, |_, _| true) > 1.0 {
             let [links, struts] =
                 [false, true].map(|kind| self.worst_length(h, |system, link| system.links.is_strut(link) == kind));
             let Parameters { extensibility, strut_tolerance, .. } = self.parameters;
+            self.work.is_torn = extensibility * links > TORN;
             report.outcome.note(extensibility * links, extensibility, "of the rest length");
             report.outcome.note(strut_tolerance * struts, strut_tolerance, "of a strut's distance");
         }
