@@ -51,6 +51,11 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
         if more.is_empty() {
             break solved;
         }
+        if solved.used > parameters.budget {
+            // Too much work to begin again: as in a window without iteration, they join in the next.
+            engine.to_iterate.extend(more);
+            break solved;
+        }
         engine.iterate(&more);
         before = Some(solved);
     };

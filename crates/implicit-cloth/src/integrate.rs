@@ -44,6 +44,10 @@ type V3 = Vector3<f64>;
 /// Newton steps after which it stops anyway.
 const NEWTON: u32 = 50;
 
+/// Change of velocities that rounding of positions makes, relative to the largest coordinate over the time step [-]:
+/// Newton's method comes no closer. A few roundings.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Newton steps that damping follows. Each makes a potential fall, but with damping that is another one each time, which need not end; with
 /// damping that stays, it does. What takes longer ends with damping around where that Newton step began.
 const FOLLOWS: u32 = 10;
@@ -168,6 +172,7 @@ pub(crate) fn integrate(
     if newton {
         begin_low(problem, memory, links, &scheme);
     }
+    let reach = x.iter().map(V3::amax).fold(0.0, f64::max);
     let (mut step, mut last) = (0, NEWTON);
     while step < last {
         step += 1;
@@ -195,7 +200,8 @@ pub(crate) fn integrate(
         ended.unbalanced = if length < 1.0 { (1.0 - length) * unbalanced(problem, memory, h) } else { 0.0 };
         if newton {
             let most = memory.change.iter().map(|change| change.norm()).fold(0.0, f64::max);
-            let enough = parameters.tolerance * (1.0 + memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max));
+            let fastest = memory.stage.iter().map(|v| v.norm()).fold(0.0, f64::max);
+            let enough = (parameters.tolerance * (parameters.falls(dt) + fastest)).max(ROUNDING * reach / h);
             if to_the_end {
                 ended.newton = Some([most, enough]);
             }

@@ -108,8 +108,8 @@ pub struct Parameters {
     /// of the speed along it `[kg/m³]`. Default 0.
     pub skin_drag: f64,
     /// Where conjugate gradients stop: what is left over, against the right-hand side, or against what gravity gives in the step if
-    /// that is more, in the preconditioner's norm. Newton's steps end where no velocity changes by more than this times (1 m/s and
-    /// the fastest). From 1e-14 to 0.1 `[-]`. Default 1e-3.
+    /// that is more, in the preconditioner's norm. Newton's steps end where no velocity changes by more than this times the
+    /// sum of the fastest and of what gravity gives in the step, or than rounding. From 1e-14 to 0.1 `[-]`. Default 1e-3.
     pub tolerance: f64,
     /// Iterations after which the solver stops anyway, at least 1 `[-]`; the step's outcome is `StoppedAt` then. Default 1000.
     pub max_iterations: u32,
