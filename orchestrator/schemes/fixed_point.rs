@@ -88,6 +88,18 @@ pub(super) struct Solved {
 }
 
 impl Solved {
+    /// Takes in slots for whose iteration no work is left: what they owe is bounded as if it had not
+    /// converged, with the energy `[added, allowed]` that their reactions add, relative to that of a
+    /// carrier [-].
+    pub(super) fn join(&mut self, slots: Vec<SlotIndex>, [added, allowed]: [f64; 2]) {
+        self.mobility_shown.resize(self.slots.len() + slots.len(), 1.0);
+        self.slots.extend(slots);
+        if self.outcome == Outcome::Converged {
+            let unit = "of the energy of a carrier by late reactions".into();
+            self.outcome = Outcome::StoppedAt { error: added, bound: allowed, unit };
+        }
+    }
+
     /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses
     /// act as far as they add no energy. `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {

@@ -2,7 +2,8 @@
 //! the last one; then S_a takes a step consistent with S_b's motion".
 //!
 //! Contacts whose late reactions would add energy ([`crate::passivity`]) are iterated instead,
-//! until they end.
+//! until they end. Those that are found when the work of the window is spent have their reactions
+//! bounded at once, as of an iteration that has not converged.
 
 use partita_simulator::{Outcome, Wrench};
 
@@ -46,17 +47,17 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
     let solved = loop {
         let slots = engine.iterated().collect();
         let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(before);
-        let solved = iteration.solve(engine, dt, next_dt, pushes)?;
+        let mut solved = iteration.solve(engine, dt, next_dt, pushes)?;
         let more = engine.active_contacts(dt, next_dt);
         if more.is_empty() {
             break solved;
         }
+        engine.iterate(&more);
         if solved.used > parameters.budget {
-            // Too much work to begin again: as in a window without iteration, they join in the next.
-            engine.to_iterate.extend(more);
+            let energy = more.iter().map(|&slot| engine.residual_energy(slot, dt, next_dt)).fold(0.0, f64::max);
+            solved.join(more, [energy, ENERGY]);
             break solved;
         }
-        engine.iterate(&more);
         before = Some(solved);
     };
     Ok(solved.accept(engine, dt, |engine| carry_over(engine, dt)))
