@@ -21,7 +21,7 @@ pub struct Relaxed {
     /// Work that the passes of a window may take, relative to the limit of one step
     /// ([`partita_simulator::StepReport::budget_used`]) [-]. No further load is tried if less than half of such a
     /// pass as those before is left of it. The last trial may be followed by one more pass, as with
-    /// [`Relaxed::passes`]. Default 0.5.
+    /// [`Relaxed::passes`]. Default 0.75.
     pub budget: f64,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.
@@ -30,7 +30,7 @@ pub struct Relaxed {
 
 impl Default for Relaxed {
     fn default() -> Self {
-        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 0.5, factor: [1e-6, 2.0] }
+        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 0.75, factor: [1e-6, 2.0] }
     }
 }
 
