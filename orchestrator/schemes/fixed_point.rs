@@ -133,8 +133,8 @@ pub(super) struct FixedPoint<'a> {
     slots: Vec<SlotIndex>,
     /// Energy that the residual may add to each contact, relative to that of its carrier [-].
     energy: Option<f64>,
-    /// Iteration of this window before, with fewer slots.
-    before: Option<Solved>,
+    /// Passes of this window before, with fewer slots, and what they used.
+    before: (u32, f64),
     /// Impulse on each carrier in each pass `[N s]`, and what was added to it, and velocity and spin
     /// at its end `[m/s]`, `[rad/s]`.
     shown: Vec<Vec<([Wrench; 2], [V3; 2])>>,
@@ -146,7 +146,16 @@ pub(super) struct FixedPoint<'a> {
 
 impl<'a> FixedPoint<'a> {
     pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
-        Self { parameters, slots, energy: None, before: None, shown: vec![], best: None, others: vec![], stalled: 0 }
+        Self {
+            parameters,
+            slots,
+            energy: None,
+            before: (0, 0.0),
+            shown: vec![],
+            best: None,
+            others: vec![],
+            stalled: 0,
+        }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
@@ -154,8 +163,8 @@ impl<'a> FixedPoint<'a> {
         Self { energy: Some(energy), ..self }
     }
 
-    /// Goes on after an iteration of the same window, whose last pass the engine has just taken.
-    pub(super) fn after(self, before: Option<Solved>) -> Self {
+    /// Goes on after so many passes of the window that used so much.
+    pub(super) fn after(self, before: (u32, f64)) -> Self {
         Self { before, ..self }
     }
 
@@ -170,22 +179,13 @@ impl<'a> FixedPoint<'a> {
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let mut x: Vec<f64> = self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect();
-        let (mut before, mut used) = self.before.as_ref().map_or((0, 0.0), |before| (before.passes, before.used));
-        // The last pass before had these loads: it is the first of this iteration.
-        let has_passed = self.before.as_ref().is_some_and(|before| before.forces == forces);
-        if has_passed {
-            (before, used) = (before - 1, used - engine.budget_used());
-        }
+        let (before, mut used) = self.before;
         let (mut passes, mut most, mut halvings, mut giving_up) = (0, 0.0_f64, 0, false);
         let (load_change, outcome) = loop {
-            let passed = if has_passed && passes == 0 {
-                Ok(())
-            } else {
-                if before + passes > 0 {
-                    engine.retract(START, true)?;
-                }
-                engine.pass(dt, next_dt, &forces, pushes, before + passes > 0)
-            };
+            if before + passes > 0 {
+                engine.retract(START, true)?;
+            }
+            let passed = engine.pass(dt, next_dt, &forces, pushes, before + passes > 0);
             passes += 1;
             used += engine.budget_used();
             // A pass that fails used less than it would have.

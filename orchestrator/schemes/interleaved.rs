@@ -43,24 +43,26 @@ pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]
 fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
     let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
     engine.mark(START, true)?;
-    let mut before = None;
-    let solved = loop {
+    let mut before = (0, 0.0);
+    let (solved, late) = loop {
         let slots = engine.iterated().collect();
         let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(before);
         let mut solved = iteration.solve(engine, dt, next_dt, pushes)?;
         let more = engine.active_contacts(dt, next_dt);
         if more.is_empty() {
-            break solved;
+            break (solved, more);
         }
-        engine.iterate(&more);
         if solved.used > parameters.budget {
             let energy = more.iter().map(|&slot| engine.residual_energy(slot, dt, next_dt)).fold(0.0, f64::max);
-            solved.join(more, [energy, ENERGY]);
-            break solved;
+            solved.join(more.clone(), [energy, ENERGY]);
+            break (solved, more);
         }
-        before = Some(solved);
+        engine.iterate(&more);
+        before = (solved.passes, solved.used);
     };
-    Ok(solved.accept(engine, dt, |engine| carry_over(engine, dt)))
+    let report = solved.accept(engine, dt, |engine| carry_over(engine, dt));
+    engine.iterate(&late);
+    Ok(report)
 }
 
 /// The force is carried over: λ⁽ⁱ⁺¹⁾ = G(λ⁽ⁱ⁾), [PD97] eq. 3. Where the next window has another

@@ -63,7 +63,7 @@ struct Place {
 
 /// Whether an overlap of such a depth is more than a touch, with coordinates up to a size `[m]`.
 fn is_deep(depth: f64, size: f64) -> bool {
-    depth > LEAST * size
+    depth > LEAST * size.min(1.0)
 }
 
 impl Contacts {

@@ -29,7 +29,7 @@ pub(crate) fn solid(vertices: &[V3], triangles: &[[u32; 3]]) -> Option<TriMesh> 
 
 /// Distance from a surface at which rounding of coordinates hides the side `[m]`.
 fn hidden(x: &V3) -> f64 {
-    1e-9 * x.amax()
+    1e-9 * (1.0 + x.amax())
 }
 
 impl Core {

@@ -99,8 +99,8 @@ impl Contacts {
 
     /// Whether rounding hides on which side of a surface a pair is, at such a distance from it `[m]`.
     pub(crate) fn is_hidden(&self, pair: &Pair, distance: f64) -> bool {
-        let reach = pair.vertices.iter().fold(0.0_f64, |most, &v| most.max(self.work.x[v as usize].amax()));
-        distance <= HIDDEN * reach
+        let reach = || pair.vertices.iter().fold(0.0_f64, |most, &v| most.max(self.work.x[v as usize].amax()));
+        distance <= HIDDEN && distance <= HIDDEN * reach()
     }
 
     /// Along which direction a pair is to be kept apart: the line between its nearest points, or out of an obstacle that it
