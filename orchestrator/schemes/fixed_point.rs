@@ -91,9 +91,9 @@ impl Solved {
     /// Takes in slots for whose iteration no work is left: what they owe is bounded as if it had not
     /// converged, with the energy `[added, allowed]` that their reactions add, relative to that of a
     /// carrier [-].
-    pub(super) fn join(&mut self, slots: Vec<SlotIndex>, [added, allowed]: [f64; 2]) {
-        self.mobility_shown.resize(self.slots.len() + slots.len(), 1.0);
+    pub(super) fn join(&mut self, slots: &[SlotIndex], [added, allowed]: [f64; 2]) {
         self.slots.extend(slots);
+        self.mobility_shown.resize(self.slots.len(), 1.0);
         if self.outcome == Outcome::Converged {
             let unit = "of the energy of a carrier by late reactions".into();
             self.outcome = Outcome::StoppedAt { error: added, bound: allowed, unit };

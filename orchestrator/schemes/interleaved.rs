@@ -54,7 +54,7 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
         }
         if solved.used > parameters.budget {
             let energy = more.iter().map(|&slot| engine.residual_energy(slot, dt, next_dt)).fold(0.0, f64::max);
-            solved.join(more.clone(), [energy, ENERGY]);
+            solved.join(&more, [energy, ENERGY]);
             break (solved, more);
         }
         engine.iterate(&more);
