@@ -3,8 +3,11 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth"))]
 
-use std::{sync::Arc, time::Instant};
+mod common;
 
+use std::{f64::consts::FRAC_PI_2, sync::Arc, time::Instant};
+
+use common::Hooked;
 use partita::{
     prelude::*,
     simulator::{
@@ -125,39 +128,43 @@ fn level_cloths(gravity: f64, pinned: bool) -> [(&'static str, Box<dyn Simulator
     [("implicit", Box::new(implicit)), ("ibds", Box::new(ibds)), ("avi", Box::new(avi))]
 }
 
-/// A load of 1 to 1e18 N on one vertex of a tenth of a gram: each step ends within its limits of work, with finite numbers, or fails by
-/// the name of the load and changes nothing. What fails with one load fails with all larger ones.
+/// A load of 1 to 1e18 N on one vertex of a tenth of a gram, or an impulse of so many N s: each step ends within its limits of work, with
+/// finite numbers, or fails by the name of what acts and changes nothing. What fails with one fails with all larger ones.
 #[test]
 fn absurd_loads_are_named_by_every_cloth() {
     const VERTEX: u32 = 45;
-    for pinned in [false, true] {
-        for kind in 0..3 {
-            let mut failed = 0;
-            for exponent in 0..=18 {
-                let (name, mut cloth) = level_cloths(9.81, pinned).into_iter().nth(kind).unwrap();
-                let what = format!("{name}, pinned {pinned}, 1e{exponent} N");
-                let handles: Vec<HandleId> = cloth.handles().iter().collect();
-                let load = Wrench::force([0.0, 0.0, 10_f64.powi(exponent)]);
-                let inputs = Inputs { loads: vec![(handles[VERTEX as usize], load)], ..Inputs::default() };
-                let before = cloth.snapshot(None).to_bytes();
-                match cloth.step(1.0 / 60.0, &inputs) {
-                    Ok(report) => {
-                        assert_eq!(failed, 0, "{what}: a smaller load failed");
-                        assert!(report.budget_used <= 1.0, "{what}: {}", report.budget_used);
-                        let mut states = vec![HandleState::default(); handles.len()];
-                        cloth.read(&handles, &mut states).unwrap();
-                        assert!(states.iter().all(HandleState::is_finite), "{what}");
-                    }
-                    Err(SimulatorError::Failed { thing, .. }) => {
-                        failed += 1;
-                        assert_eq!(thing, format!("load on vertex {VERTEX}"), "{what}");
-                        assert_eq!(cloth.snapshot(None).to_bytes(), before, "{what}");
-                    }
-                    Err(error) => panic!("{what}: {error}"),
+    for (pinned, what, kind) in [false, true].into_iter().flat_map(|pinned| {
+        ["load", "impulse"].into_iter().flat_map(move |what| (0..3).map(move |kind| (pinned, what, kind)))
+    }) {
+        let mut failed = 0;
+        let (name, mut cloth) = level_cloths(9.81, pinned).into_iter().nth(kind).unwrap();
+        let (start, before) = (cloth.snapshot(None), cloth.snapshot(None).to_bytes());
+        let handles: Vec<HandleId> = cloth.handles().iter().collect();
+        for exponent in 0..=18 {
+            let case = format!("{name}, pinned {pinned}, {what} of 1e{exponent}");
+            let acts = vec![(handles[VERTEX as usize], Wrench::force([0.0, 0.0, 10_f64.powi(exponent)]))];
+            let inputs = match what {
+                "load" => Inputs { loads: acts, ..Inputs::default() },
+                _ => Inputs { impulses: acts, ..Inputs::default() },
+            };
+            match cloth.step(1.0 / 60.0, &inputs) {
+                Ok(report) => {
+                    assert_eq!(failed, 0, "{case}: a smaller one failed");
+                    assert!(report.budget_used <= 1.0, "{case}: {}", report.budget_used);
+                    let mut states = vec![HandleState::default(); handles.len()];
+                    cloth.read(&handles, &mut states).unwrap();
+                    assert!(states.iter().all(HandleState::is_finite), "{case}");
+                    cloth.retract(&start).unwrap();
                 }
+                Err(SimulatorError::Failed { thing, .. }) => {
+                    failed += 1;
+                    assert_eq!(thing, format!("{what} on vertex {VERTEX}"), "{case}");
+                    assert_eq!(cloth.snapshot(None).to_bytes(), before, "{case}");
+                }
+                Err(error) => panic!("{case}: {error}"),
             }
-            assert!(failed > 10, "{kind}, pinned {pinned}: {failed} loads failed");
         }
+        assert!(failed > 10, "{name}, pinned {pinned}, {what}: {failed} failed");
     }
 }
 
@@ -176,6 +183,51 @@ fn still_cloth_is_the_cheapest() {
             assert!(still.1 <= moving.1 && still.2 <= moving.2, "{still:?}, with gravity {moving:?}");
         }
     }
+}
+
+/// Cloth that says of each step that it took all the work that it may: a contact that is met while another is iterated is not
+/// iterated in the same window. Its reactions are bounded, and the window says so. Balls of half the weight of the sheet land one
+/// after the other, stop, and gain nothing.
+#[test]
+#[cfg(feature = "rigid")]
+fn contacts_that_are_met_when_the_work_of_a_window_is_spent_are_bounded() {
+    const UNIT: &str = "contacts without an iteration";
+    let without_iteration = |budget_used: Option<f64>| {
+        let mesh = Mesh::grid([9; 2], [0.4; 2]).unwrap().turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap();
+        let mesh = mesh.at([-0.2, 0.0, -0.2]).unwrap();
+        let border: Vec<u32> = [Side::Left, Side::Right].iter().flat_map(|&side| mesh.edge(side).unwrap()).collect();
+        let mut cloth = IbdsCloth::new("cloth", Net::sheet(&mesh, 0.2).unwrap()).unwrap();
+        cloth.pin(&border).unwrap();
+        let cloth = Hooked::new(cloth, move |_, report| {
+            report.budget_used = budget_used.unwrap_or(report.budget_used);
+            Ok(())
+        });
+        let mut rigid = RigidBodies::new("rigid");
+        let balls = [-1.0, 0.0, 1.0].map(|k: f64| {
+            let ball = Body::dynamic(Shape::ball(0.03)).mass(0.1).at([0.1 * k, 0.08 + 0.02 * (k + 1.0), 0.08 * k]);
+            rigid.add(&format!("ball {k}"), ball).unwrap()
+        });
+        let mut scene = Scene::new(Rate::hz(120));
+        scene.contact("cloth", "rigid");
+        scene.add(rigid).add(cloth);
+        let mut run = scene.build().unwrap();
+        let energy =
+            |state: HandleState| 0.5 * state.velocity.map(|v| v * v).iter().sum::<f64>() + 9.81 * state.position[1];
+        let start = balls.map(|ball| energy(run.state(ball).unwrap()));
+        let mut late = 0;
+        for window in 0..60 {
+            let report = run.advance().unwrap();
+            late += u32::from(matches!(&report.outcome, Outcome::StoppedAt { unit, .. } if unit == UNIT));
+            for (ball, start) in balls.iter().zip(start) {
+                let now = energy(run.state(*ball).unwrap());
+                assert!(now < start * 1.01, "window {window}: {now} J/kg, at the start {start}");
+                assert!(run.state(*ball).unwrap().position[1] > -0.1, "window {window}: fell through");
+            }
+        }
+        late
+    };
+    assert_eq!(without_iteration(None), 0);
+    assert!(without_iteration(Some(1.0)) > 0);
 }
 
 /// A pass of a thread that is attached to the body at its end takes as long with contact as without, but for a factor of ten against

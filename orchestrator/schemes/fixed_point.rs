@@ -78,35 +78,35 @@ impl Trial {
 pub(super) struct Solved {
     slots: Vec<SlotIndex>,
     forces: Vec<Vec<Wrench>>,
+    /// Whether the load of each slot is found.
+    converged: Vec<bool>,
     /// Fraction of its mobility that each carrier showed, see [`FixedPoint::mobility_shown`] [-].
     mobility_shown: Vec<f64>,
     pub passes: u32,
     /// [`Engine::budget_used`] of all these passes [-].
     pub used: f64,
+    /// Whether so much is used that no further load is tried, see [`Relaxed::budget`].
+    pub is_spent: bool,
     load_change: f64,
     outcome: Outcome,
 }
 
 impl Solved {
     /// Takes in slots for whose iteration no work is left: what they owe is bounded as if it had not
-    /// converged, with the energy `[added, allowed]` that their reactions add, relative to that of a
-    /// carrier [-].
-    pub(super) fn join(&mut self, slots: &[SlotIndex], [added, allowed]: [f64; 2]) {
+    /// converged.
+    pub(super) fn join(&mut self, slots: &[SlotIndex]) {
         self.slots.extend(slots);
+        self.converged.resize(self.slots.len(), false);
         self.mobility_shown.resize(self.slots.len(), 1.0);
-        if self.outcome == Outcome::Converged {
-            let unit = "of the energy of a carrier by late reactions".into();
-            self.outcome = Outcome::StoppedAt { error: added, bound: allowed, unit };
-        }
+        self.outcome.note(slots.len() as f64, 0.0, "contacts without an iteration");
     }
 
     /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses
     /// act as far as they add no energy. `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
-        let has_converged = self.outcome == Outcome::Converged;
         let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
         others(engine);
-        for (&[i, s], shown) in self.slots.iter().zip(self.mobility_shown) {
+        for ((&[i, s], shown), has_converged) in self.slots.iter().zip(self.mobility_shown).zip(self.converged) {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
             let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
             // A residual within its bound is paid; more than that may not add energy.
@@ -181,7 +181,7 @@ impl<'a> FixedPoint<'a> {
         let mut x: Vec<f64> = self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect();
         let (before, mut used) = self.before;
         let (mut passes, mut most, mut halvings, mut giving_up) = (0, 0.0_f64, 0, false);
-        let (load_change, outcome) = loop {
+        let (load_change, outcome, is_spent) = loop {
             if before + passes > 0 {
                 engine.retract(START, true)?;
             }
@@ -190,7 +190,8 @@ impl<'a> FixedPoint<'a> {
             used += engine.budget_used();
             // A pass that fails used less than it would have.
             most = most.max(engine.budget_used());
-            let may_go_on = passes < self.parameters.passes && used + 0.5 * most <= self.parameters.budget;
+            let is_spent = used + 0.5 * most > self.parameters.budget;
+            let may_go_on = passes < self.parameters.passes && !is_spent;
             if let Err(failure) = passed {
                 if !engine.members[failure.member].coupled {
                     // No load of a coupling changes what it does.
@@ -231,7 +232,7 @@ impl<'a> FixedPoint<'a> {
                 |energy: f64| self.slots.iter().all(|&slot| engine.residual_energy(slot, dt, next_dt) <= energy);
             let fits = relative <= self.parameters.tolerance || self.energy.is_some_and(is_passive);
             if fits && gap <= self.parameters.gap {
-                break (relative, Outcome::Converged);
+                break (relative, Outcome::Converged, is_spent);
             }
             if !giving_up && !may_go_on {
                 giving_up = true;
@@ -249,7 +250,7 @@ impl<'a> FixedPoint<'a> {
                     true => stopped(gap, self.parameters.gap, "m"),
                     false => stopped(relative, self.parameters.tolerance, "of the coupled loads"),
                 };
-                break (relative, outcome);
+                break (relative, outcome, is_spent);
             }
             if self.best.is_none() {
                 self.estimate(engine, dt);
@@ -260,11 +261,12 @@ impl<'a> FixedPoint<'a> {
 
         self.rescale(engine);
         // Loads that converge change too little from pass to pass to show it.
-        let mobility_shown = match outcome {
-            Outcome::Converged => vec![1.0; self.slots.len()],
-            _ => self.mobility_shown(engine),
-        };
-        Ok(Solved { slots: self.slots, forces, mobility_shown, passes: before + passes, used, load_change, outcome })
+        let has_converged = outcome == Outcome::Converged;
+        let mobility_shown = if has_converged { vec![1.0; self.slots.len()] } else { self.mobility_shown(engine) };
+        let converged = vec![has_converged; self.slots.len()];
+        let passes = before + passes;
+        let Self { slots, .. } = self;
+        Ok(Solved { slots, forces, converged, mobility_shown, passes, used, is_spent, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.

@@ -52,9 +52,8 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
         if more.is_empty() {
             break (solved, more);
         }
-        if solved.used > parameters.budget {
-            let energy = more.iter().map(|&slot| engine.residual_energy(slot, dt, next_dt)).fold(0.0, f64::max);
-            solved.join(&more, [energy, ENERGY]);
+        if solved.is_spent {
+            solved.join(&more);
             break (solved, more);
         }
         engine.iterate(&more);

@@ -74,7 +74,7 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Obstacles, Vertices, absurd_load, begin_with, may_hold, not_started};
+use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold, not_started};
 pub use partita_contact::ContactRates;
 use partita_contact::{Contacts, Features};
 use partita_elastic::{Cut, Sheet};
@@ -458,13 +458,7 @@ impl Simulator for AviCloth {
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        self.take_step(dt, inputs).map_err(|error| match error {
-            SimulatorError::Failed { .. } => {
-                let lengths = self.elements.patches.iter().flat_map(|patch| patch.lengths);
-                absurd_load(inputs, &self.work.inverse_masses, dt, lengths.fold(0.0, f64::max)).unwrap_or(error)
-            }
-            refused => refused,
-        })
+        self.take_step(dt, inputs)
     }
 
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {

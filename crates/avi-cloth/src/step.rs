@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles, check_finite, support_velocity};
+use partita_cloth::{Held, Obstacles, Vertices, absurd_load, check_finite, support_velocity};
 use partita_contact::Contacts;
 use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, check};
 
@@ -135,7 +135,8 @@ impl AviCloth {
                 .map(|(guide, motion)| motion.as_ref().map(|motion| motion.part(guide, dt, count, part)))
                 .collect();
             let before = self.work.counts.checked;
-            self.take_interval(interval, &motions, &mut report)?;
+            let taken = self.take_interval(interval, &motions, &mut report);
+            taken.map_err(|error| self.absurd_load(dt, inputs).unwrap_or(error))?;
             if let Some(contacts) = &self.work.contacts {
                 // A side that is checked against limits costs about as much as a pair.
                 let checked = (self.work.counts.checked - before) as f64;
@@ -149,7 +150,8 @@ impl AviCloth {
         self.book(dt, inputs);
         self.work.next.time = report.time;
         let nodes = &self.work.next.nodes;
-        check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v))?;
+        let sound = check_finite(nodes.iter().map(|node| &node.x), nodes.iter().map(|node| &node.v));
+        sound.map_err(|error| self.absurd_load(dt, inputs).unwrap_or(error))?;
         report.substeps = count;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
         report.passed_on = self.stop_carriers(inputs);
@@ -161,6 +163,16 @@ impl AviCloth {
         std::mem::swap(&mut self.state, &mut self.work.next);
         self.note_strain(&mut report.outcome);
         Ok(report)
+    }
+
+    /// Error of a step that failed, if a load is to blame: it gives more than the cloth moves and falls with.
+    fn absurd_load(&self, dt: f64, inputs: &Inputs) -> Option<SimulatorError> {
+        let impulses = inputs.impulses.iter().map(|(handle, j)| (handle.index as usize, V3::from(j.linear)));
+        let (positions, velocities) = (self.positions(), self.velocities());
+        let start = Vertices { positions: &positions, velocities: &velocities, masses: &self.sheet.masses };
+        let least = start.most_momentum(self.parameters.gravity, dt);
+        let moves = |vertex: usize| self.work.next.nodes[vertex].w > 0.0;
+        absurd_load(&self.work.loads, impulses, moves, dt, least)
     }
 
     /// Whether a step is short enough to end.

@@ -1,7 +1,7 @@
 //! What is said of vertices, whatever moves them.
 
 use nalgebra::Vector3;
-use partita_simulator::{Inputs, Ledger, SimulatorError, Wrench, check_vector};
+use partita_simulator::{Ledger, SimulatorError, Wrench, check_vector};
 
 type V3 = Vector3<f64>;
 
@@ -34,6 +34,12 @@ impl Vertices<'_> {
         ledger
     }
 
+    /// Momentum that they have and get from gravity `[m/s²]` within `dt` `[s]`, as if each were as fast as the fastest `[N s]`.
+    pub fn most_momentum(&self, gravity: [f64; 3], dt: f64) -> f64 {
+        let fastest = self.velocities.iter().map(|v| v.norm()).fold(0.0, f64::max);
+        self.masses.iter().sum::<f64>() * (fastest + dt * V3::from(gravity).norm())
+    }
+
     /// # Errors
     /// Names the first position or velocity that is not finite.
     pub fn check_finite(&self) -> Result<(), SimulatorError> {
@@ -41,25 +47,23 @@ impl Vertices<'_> {
     }
 }
 
-/// Displacement by one load in a step, relative to the longest edge, from which on the load is to blame for a step that
-/// failed [-].
-const ABSURD: f64 = 1e3;
-
-/// Error of a step that failed or tore the cloth, where a load or an impulse is to blame: the one that by itself displaces
-/// its vertex farthest in the step of `dt` `[s]`, if that is a thousand of the longest edges `[m]`. Loads on kinematic
-/// vertices, of `inverse_masses` 0 `[1/kg]`, displace nothing.
-pub fn absurd_load(inputs: &Inputs, inverse_masses: &[f64], dt: f64, longest_edge: f64) -> Option<SimulatorError> {
-    let loads = inputs.loads.iter().map(|(handle, load)| ("load", "N", handle.index, load, dt * dt));
-    let impulses = inputs.impulses.iter().map(|(handle, impulse)| ("impulse", "N s", handle.index, impulse, dt));
-    let displacements = loads.chain(impulses).map(|(what, unit, vertex, wrench, factor)| {
-        let size = V3::from(wrench.linear).norm();
-        let inverse_mass = inverse_masses.get(vertex as usize).copied().unwrap_or(0.0);
-        (factor * inverse_mass * size, size, what, unit, vertex)
-    });
-    let (displacement, size, what, unit, vertex) = displacements.max_by(|a, b| a.0.total_cmp(&b.0))?;
+/// Error of a step that failed or tore the cloth, where a load `[N]` or an impulse `[N s]` on a vertex is to blame: the largest, if
+/// it gives more in a step of `dt` `[s]` than `least` `[N s]`. Only vertices that are not kinematic (`moves`)
+/// count.
+pub fn absurd_load(
+    loads: &[V3],
+    impulses: impl Iterator<Item = (usize, V3)>,
+    moves: impl Fn(usize) -> bool,
+    dt: f64,
+    least: f64,
+) -> Option<SimulatorError> {
+    let loads = loads.iter().enumerate().map(|(vertex, load)| (dt * load.norm(), vertex, load.norm(), ["load", "N"]));
+    let impulses = impulses.map(|(vertex, j)| (j.norm(), vertex, j.norm(), ["impulse", "N s"]));
+    let moving = loads.chain(impulses).filter(|&(_, vertex, ..)| moves(vertex));
+    let (given, vertex, size, [what, unit]) = moving.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let expected = "a load that the cloth can give way to within a step";
     let error = || SimulatorError::failed(format!("{what} on vertex {vertex}"), format!("{size:e} {unit}"), expected);
-    (displacement > ABSURD * longest_edge).then(error)
+    (given > least).then(error)
 }
 
 /// # Errors

@@ -74,7 +74,7 @@ use std::{
 };
 
 use nalgebra::Vector3;
-use partita_cloth::{Holds, Obstacles, Vertices, absurd_load, begin_with, may_hold};
+use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold};
 use partita_simulator::{
     Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
     SimulatorError, Snapshot, StepReport, Surface, check_guides,
@@ -265,12 +265,6 @@ impl IbdsCloth {
             Identity::new(&self.table, &(&self.parameters, &self.net, &self.holds, &self.table, &self.guides))
         })
     }
-
-    /// Error of a step that failed or left links torn, if a load is to blame.
-    pub(crate) fn absurd_load(&self, dt: f64, inputs: &Inputs) -> Option<SimulatorError> {
-        let longest = self.net.links().iter().map(|link| link.rest_length).fold(0.0, f64::max);
-        absurd_load(inputs, &self.work.inverse_masses, dt, longest)
-    }
 }
 
 impl Simulator for IbdsCloth {
@@ -296,10 +290,7 @@ impl Simulator for IbdsCloth {
     }
 
     fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
-        self.take_step(dt, inputs).map_err(|error| match error {
-            SimulatorError::Failed { .. } => self.absurd_load(dt, inputs).unwrap_or(error),
-            refused => refused,
-        })
+        self.take_step(dt, inputs)
     }
 
     fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {

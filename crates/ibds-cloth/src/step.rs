@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Islands, Moment, Obstacles, Support, support_velocity};
+use partita_cloth::{Held, Islands, Moment, Obstacles, Support, absurd_load, support_velocity};
 use partita_contact::{Contacts, Pushes, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -113,8 +113,9 @@ impl IbdsCloth {
             let time = self.state.time + dt / f64::from(parts) * f64::from(part + 1);
             self.hold(if is_last { report.time } else { time }, &motions)?;
             self.work.obstacles.place(&self.guides, &motions);
-            self.take_part(dt / f64::from(parts), is_last, &motions, &mut report)?;
-            self.vertices_of(&self.work.next).check_finite()?;
+            let taken = self.take_part(dt / f64::from(parts), is_last, &motions, &mut report);
+            let sound = taken.and_then(|()| self.vertices_of(&self.work.next).check_finite());
+            sound.map_err(|error| self.absurd_load(dt, inputs).unwrap_or(error))?;
         }
         self.work.next.time = report.time;
         report.iterations = self.work.counts.iterations;
@@ -132,6 +133,14 @@ impl IbdsCloth {
         // From here on nothing can fail.
         std::mem::swap(&mut self.state, &mut self.work.next);
         Ok(report)
+    }
+
+    /// Error of a step that failed or left links torn, if a load is to blame: it gives more than the cloth moves and falls with.
+    fn absurd_load(&self, dt: f64, inputs: &Inputs) -> Option<SimulatorError> {
+        let Work { loads, inverse_masses, .. } = &self.work;
+        let impulses = inputs.impulses.iter().map(|(handle, j)| (handle.index as usize, V3::from(j.linear)));
+        let least = self.vertices_of(&self.state).most_momentum(self.parameters.gravity, dt);
+        absurd_load(loads, impulses, |vertex| inverse_masses[vertex] > 0.0, dt, least)
     }
 
     fn take_part(

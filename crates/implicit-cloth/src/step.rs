@@ -2,10 +2,10 @@
 
 use nalgebra::Vector3;
 use partita_cloth::{
-    Ended, Held, Islands, Moment, Obstacles, Support, Vertices, not_apart, note_contact, support_velocity,
+    Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, support_velocity,
 };
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
-use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{HandleId, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     ImplicitCloth, Integrator,
@@ -114,7 +114,8 @@ impl ImplicitCloth {
             let booked = self.work.reactions.len();
             let (outcome, notes) = (report.outcome.clone(), report.notes.len());
             let duration = dt / f64::from(parts);
-            self.take_part([duration, dt], &motions, &mut report)?;
+            let taken = self.take_part([duration, dt], &motions, &mut report);
+            taken.map_err(|error| self.absurd_load(dt, inputs, 1.0).unwrap_or(error))?;
             let excess = self.excess(duration, &motions, booked, self.may_give(duration));
             let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
             let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
@@ -127,7 +128,7 @@ impl ImplicitCloth {
                 length /= 2;
                 continue;
             }
-            self.check_balance(duration)?;
+            self.check_balance(dt, inputs)?;
             let most = self.may_give_at_most(duration);
             if let Some((error, bound, unit)) = excess.and_then(|_| self.excess(duration, &motions, booked, most)) {
                 report.outcome.note(error, bound, unit);
@@ -185,25 +186,27 @@ impl ImplicitCloth {
     }
 
     /// # Errors
-    /// Names the largest load, where no change of velocities balances it in the shortest part of a step, `dt` `[s]`, or where it moves the
-    /// cloth so much that contact ends at its limit of work.
-    fn check_balance(&self, dt: f64) -> Result<(), SimulatorError> {
-        let Work { unbalanced, loads, begin, contacts, .. } = &self.work;
-        // A load that gives less than the cloth moves and falls with is not to blame.
-        let fastest = |state: &State| state.velocities.iter().map(|v| v.norm()).fold(0.0, f64::max);
-        let fall = dt * V3::from(self.parameters.gravity).norm();
-        let [momentum, before] =
-            [begin, &self.state].map(|state| self.sheet.masses.iter().sum::<f64>() * (fastest(state) + fall));
-        let is_absurd = |load: &V3| contacts.is_low() && before > 0.0 && dt * load.norm() > ABSURD * before;
-        let largest = loads.iter().enumerate().max_by(|(_, a), (_, b)| a.norm().total_cmp(&b.norm()));
-        match largest {
-            Some((vertex, load)) if *unbalanced > UNBALANCED && dt * load.norm() > momentum || is_absurd(load) => {
-                let found = format!("{:e} N", load.norm());
-                let expected = "a load that the cloth can give way to within a step";
-                Err(SimulatorError::failed(format!("load on vertex {vertex}"), found, expected))
-            }
-            _ => Ok(()),
-        }
+    /// Names the largest load of a step of `dt` `[s]`, where no change of velocities balances it in the shortest part, or where it
+    /// moves the cloth so much that contact ends at its limit of work.
+    fn check_balance(&self, dt: f64, inputs: &Inputs) -> Result<(), SimulatorError> {
+        let absurd = match self.is_in_balance() {
+            false => self.absurd_load(dt, inputs, 1.0),
+            true if self.work.contacts.is_low() => self.absurd_load(dt, inputs, ABSURD),
+            true => None,
+        };
+        absurd.map_or(Ok(()), Err)
+    }
+
+    /// Error of a step that failed, if a load is to blame: it gives so many times what the cloth moves and falls with.
+    fn absurd_load(&self, dt: f64, inputs: &Inputs, times: f64) -> Option<SimulatorError> {
+        let on_vertices = |(handle, wrench): &(HandleId, Wrench)| {
+            let impulse = V3::from(wrench.linear);
+            self.places[handle.index as usize].parts().map(move |(vertex, weight)| (vertex, weight * impulse))
+        };
+        let impulses = inputs.impulses.iter().flat_map(on_vertices);
+        let own = self.vertices_of(&self.state).most_momentum(self.parameters.gravity, dt);
+        let moves = |vertex: usize| self.work.inverse_masses[vertex] > 0.0;
+        absurd_load(&self.work.loads, impulses, moves, dt, times * own)
     }
 
     fn take_part(
