@@ -127,13 +127,17 @@ pub(crate) fn most_push(vertices: &[u32], weights: &[f64], w: &[f64], way: f64) 
 pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], tangential: &[f64]) -> f64 {
     let mut most = 0.0_f64;
     for contact in contacts {
+        let n = contact.n;
+        let before = contact.push;
+        let lacking = contact.least - n.dot(&contact.relative(u));
+        let is_idle = before == 0.0 && contact.given == 0.0 && contact.drag == V3::zeros();
+        if is_idle && lacking <= 0.0 {
+            continue;
+        }
         let mobility = contact.mobility(w);
         if mobility == 0.0 {
             continue;
         }
-        let n = contact.n;
-        let before = contact.push;
-        let lacking = contact.least - n.dot(&contact.relative(u));
         contact.push = (before + lacking / mobility).max(-contact.given).min(contact.most);
         if contact.push != before {
             let more = contact.push - before;
