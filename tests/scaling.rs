@@ -47,7 +47,7 @@ fn fabric([length, time]: [f64; 2]) -> Fabric {
 /// Positions of the vertices at the end of each window, relative to the factor of lengths [m].
 type Course = Vec<Vec<V3>>;
 
-/// Half a second in which a cloth falls on a ball and a block, or a ball on the cloth where that is coupled by some scheme.
+/// Half a second in which a cloth falls on a ball and a block; where it is coupled by some scheme, another ball falls on it there.
 fn course<C: Simulator + 'static>(
     cloth: C,
     of: impl Fn(&C) -> Vec<V3> + Send + Sync + Copy + 'static,
@@ -57,7 +57,7 @@ fn course<C: Simulator + 'static>(
     let mut rigid = RigidBodies::new("rigid");
     let ball = Body::fixed(Shape::ball(0.1 * length)).at([0.0, 0.0, 0.0]).friction(0.3).restitution(0.5);
     rigid.add("ball", ball).unwrap();
-    let block = Body::fixed(Shape::cuboid([0.1 * length; 3])).at([0.15 * length, 0.05 * length, -0.1 * length]);
+    let block = Body::fixed(Shape::cuboid([0.1 * length; 3])).at([-0.03, 0.05, 0.1].map(|x| x * length));
     rigid.add("block", block.friction(0.3)).unwrap();
     let mut scene = Scene::new(Rate::hz(100.0 / time));
     let mut falling = RigidBodies::new("falling");
@@ -65,10 +65,10 @@ fn course<C: Simulator + 'static>(
     let speed = length / time;
     let body = body.at([-0.05, 0.3, 0.1].map(|x| x * length)).velocity([0.1 * speed, -speed, 0.0]);
     let body = falling.add("body", body).unwrap();
-    match coupled {
-        None => scene.contact("cloth", "rigid"),
-        Some(scheme) => scene.scheme(scheme.clone()).contact("cloth", "falling"),
-    };
+    scene.contact("cloth", "rigid");
+    if let Some(scheme) = coupled {
+        scene.scheme(scheme.clone()).contact("cloth", "falling");
+    }
     scene.add(rigid).add(falling).add(cloth);
     let mut run = scene.build().unwrap();
     let window = |_| {
@@ -128,11 +128,9 @@ fn exactly_scaled_scenes_are_the_same_to_the_bit() {
     }
 }
 
-/// So are coupled ones: a ball with friction and restitution falls on a sheet that is pinned at its corners, and turns.
-/// Implicit cloth is the same to 1e-8 m for the first 20 windows, in which the ball touches and stretches it: rounding that does not
-/// scale, of roots, grows. Cloth between two bodies that press it is not the same: 5 mm in the window after.
+/// So are coupled ones: a ball with friction and restitution falls on a sheet that is pinned at its corners, and presses it on the block.
 #[test]
-fn exactly_scaled_coupled_scenes_are_the_same() {
+fn exactly_scaled_coupled_scenes_are_the_same_to_the_bit() {
     let interleaved = |_: [f64; 2]| Scheme::Interleaved;
     let relaxed = |[length, time]: [f64; 2]| {
         Relaxed::default().tolerance(1e-3).floor(1e-9 * length / (time * time)).gap(1e-3 * length).into()
@@ -141,18 +139,10 @@ fn exactly_scaled_coupled_scenes_are_the_same() {
         for method in ["implicit", "ibds", "avi"] {
             let both = both(method, &[0, 9, 90, 99], Some(scheme));
             let what = format!("{method}, {name}");
-            let height = |window: usize| both[0][window].last().unwrap().y;
-            let velocity = (height(20) - height(19)) / 0.01;
-            // It would go 2.9 m/s without the sheet.
-            assert!(velocity > -2.5, "{what}: {velocity} m/s, so the ball met nothing");
-            if method != "implicit" {
-                assert_same(&both, &what);
-                continue;
-            }
-            for (window, (plain, scaled)) in both[0].iter().zip(&both[1]).take(20).enumerate() {
-                let apart = plain.iter().zip(scaled).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
-                assert!(apart < 1e-8, "{what}, window {window}: {apart} m apart");
-            }
+            // It would fall by 1.7 m without the sheet; on the block it is at 0.13 m.
+            let height = both[0].last().unwrap().last().unwrap().y;
+            assert!((0.1..0.2).contains(&height), "{what}: ends at {height} m, and not on the block");
+            assert_same(&both, &what);
         }
     }
 }

@@ -71,7 +71,7 @@ impl Contacts {
         let cloth = self.features.vertices();
         let closing = -n.dot(&contact.relative(&work.u[..cloth]));
         if meeting.restitution > 0.0 {
-            let at_start = -n.dot(&(contact.relative(&work.approach) - contact.drift + contact.drift / dt));
+            let at_start = -n.dot(&(contact.place(&work.approach) + contact.drift / dt));
             contact.bounce = self.thrown_back(meeting, at_start.min(closing / dt));
         }
         contact.most = most_push(&pair.vertices, &near.weights, &work.w, contact.least.max(0.0) + closing.max(0.0));
