@@ -17,9 +17,9 @@
 //! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
 //! 27(4), 2011.
 //!
-//! These bounds are in the frame in which the kinematic supports of the follower rest
-//! ([`partita_simulator::StepReport::support_velocity`]). Supports do no work there, so a carrier that they lift
-//! through the follower gains no energy there either. Both works of a reaction are those in the frame of its window.
+//! These bounds are in the frame that moves as the kinematic supports of the follower have in common
+//! ([`partita_simulator::StepReport::support_velocity`]). Supports that rest there do no work, so a carrier that they
+//! lift through the follower gains no energy there either. Both works of a reaction are those in the frame of its window.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};

@@ -59,20 +59,19 @@ pub enum Support {
     Guide(u32),
 }
 
-/// Largest difference from the mean velocity of supports that have a frame in common, relative to it [-].
-const SPREAD: f64 = 0.5;
-
-/// Mean velocity of kinematic vertices ([`StepReport::support_velocity`]), but for those that are attached to what
-/// yields `[m/s]`. It is 0 where one differs from it by more than half of it: no frame is that of all.
+/// Velocity that all kinematic vertices have in common ([`StepReport::support_velocity`]), but for those that are attached
+/// to what yields `[m/s]`: along their mean velocity, as much as the slowest has of it. So it is 0 where one rests or goes
+/// the other way. Grips that lift a sheet and draw its border together have their way up in common.
 ///
 /// [`StepReport::support_velocity`]: partita_simulator::StepReport::support_velocity
 pub fn support_velocity(held: &[Held], inputs: &Inputs) -> [f64; 3] {
     let yields = |guide: u32| inputs.responses.get(guide as usize).is_some_and(Option::is_some);
-    let steady = || held.iter().filter(|held| !held.guide.is_some_and(yields)).map(|held| held.velocity);
-    let (sum, count) = steady().fold((V3::zeros(), 0.0), |(sum, count), v| (sum + v, count + 1.0));
+    let velocities = || held.iter().filter(|held| !held.guide.is_some_and(yields)).map(|held| held.velocity);
+    let (sum, count) = velocities().fold((V3::zeros(), 0.0), |(sum, count), v| (sum + v, count + 1.0));
     let mean = sum / f64::max(count, 1.0);
-    let moves_as_one = steady().all(|v| (v - mean).norm() <= SPREAD * mean.norm());
-    if moves_as_one { mean.into() } else { [0.0; 3] }
+    let share = |v: V3| v.dot(&mean) / mean.norm_squared();
+    let least = velocities().map(share).fold(1.0, f64::min);
+    if least > 0.0 { (least * mean).into() } else { [0.0; 3] }
 }
 
 impl Support {
