@@ -116,7 +116,7 @@ impl ImplicitCloth {
             let duration = dt / f64::from(parts);
             let taken = self.take_part([duration, dt], &motions, &mut report);
             taken.map_err(|error| self.absurd_load(dt, inputs, 1.0).unwrap_or(error))?;
-            let excess = self.excess(duration, &motions, booked, self.may_give(duration));
+            let excess = self.excess(duration, &motions, booked, self.may_give(duration, inputs));
             let over = excess.map_or(0.0, |(error, bound, _)| error / bound);
             let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
             if length > 1 && (is_long || self.stretches_far()) {
