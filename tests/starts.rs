@@ -150,26 +150,28 @@ fn vertices_and_crossings(run: &mut Run) -> (Vec<[f64; 3]>, usize) {
 /// energy than lifting it takes. From 1 mm on, the report says that it was inside, or crossed the body.
 #[test]
 fn cloth_that_starts_inside_comes_out_on_the_near_side() {
-    comes_out(alone(bodies()), 1);
+    comes_out(alone(bodies()), 1.0, 1);
 }
 
-/// The same of bodies that are not convex.
+/// The same of bodies that are not convex, by half as much energy again: what is led out along two directions is stretched between
+/// them. In 600 such starts it was a third.
 #[test]
 fn cloth_comes_out_of_bodies_that_are_not_convex() {
-    comes_out(alone(hollow_bodies()), 2);
+    comes_out(alone(hollow_bodies()), 1.5, 2);
 }
 
 /// The same of several bodies that are side by side.
 #[test]
 fn cloth_comes_out_of_several_bodies() {
-    comes_out(pairs(), 3);
+    comes_out(pairs(), 1.5, 3);
 }
 
 fn alone(bodies: Vec<(&'static str, Body)>) -> Vec<(&'static str, Vec<Body>)> {
     bodies.into_iter().map(|(name, body)| (name, vec![body])).collect()
 }
 
-fn comes_out(bodies: Vec<(&str, Vec<Body>)>, mut seed: u64) {
+/// From these bodies, with so many times the energy that lifting takes.
+fn comes_out(bodies: Vec<(&str, Vec<Body>)>, times: f64, mut seed: u64) {
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (seed >> 11) as f64 / (1_u64 << 53) as f64
@@ -191,7 +193,7 @@ fn comes_out(bodies: Vec<(&str, Vec<Body>)>, mut seed: u64) {
                     run.advance().unwrap();
                     // Half the thickness of 1 mm on top of its depth, and as much again for what springs of contact store.
                     let (now, _) = energy(&mut run);
-                    let most = mass * G * (deep + 1e-3);
+                    let most = times * mass * G * (deep + 1e-3);
                     assert!(
                         now - start < most,
                         "{what}, {kind}, {deep} m, {rate} Hz, {aside:?}, {turn}: {} J/kg",
