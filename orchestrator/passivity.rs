@@ -17,9 +17,10 @@
 //! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
 //! 27(4), 2011.
 //!
-//! These bounds are in the frame that moves as the kinematic supports of the follower have in common
+//! These bounds are in the frame that moves with the kinematic supports of the follower
 //! ([`partita_simulator::StepReport::support_velocity`]). Supports that rest there do no work, so a carrier that they
-//! lift through the follower gains no energy there either. Both works of a reaction are those in the frame of its window.
+//! lift through the follower gains no energy there either. Work of supports that move relative to it is not counted.
+//! Both works of a reaction are those in the frame of its window.
 
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
@@ -351,7 +352,7 @@ impl Engine {
     }
 
     /// Velocity and spin of the carrier of a slot in the next window, after its impacts and half its holding impulses,
-    /// relative to the follower's kinematic supports `[m/s]`, `[rad/s]`.
+    /// in the frame of the follower's kinematic supports `[m/s]`, `[rad/s]`.
     pub(crate) fn next_velocities(&self, slot: SlotIndex) -> [V3; 2] {
         let sudden = self.change(slot, self.on_handle(slot, |state| &state.impacts));
         let smooth = self.change(slot, self.on_handle(slot, |state| &state.holding));

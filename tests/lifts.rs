@@ -1,7 +1,7 @@
 //! Cloth by whose border a body is lifted and carried along.
 //!
 //! A border that moves steadily along a script does no work in the frame in which it rests: there the
-//! body never gains energy, and it stays on the cloth. So it does where parts of the border move apart.
+//! body never gains energy, and it stays on the cloth. It also stays there where the border is drawn together.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
@@ -69,8 +69,8 @@ struct Carried {
 }
 
 /// Energy of a ball in the frame of the border, relative to its mass, at the start and at most over some seconds, and
-/// how deep its middle got under the border `[J/kg]`, `[J/kg]`, `[m]`. Energy does not count from a window on whose loads
-/// did not converge, where the cloth is impulse-based and taut: then it kicks the ball.
+/// how deep its middle got under the border `[J/kg]`, `[J/kg]`, `[m]`. Of impulse-based cloth, energy counts until the first window
+/// whose loads do not converge: links that are taut may kick the ball then.
 fn carried(scene: Carried, seconds: f64) -> [f64; 3] {
     const RADIUS: f64 = 0.037;
     let Carried { method, scheme, mover, script, velocity, moves, mass, rate } = scene;
@@ -157,8 +157,8 @@ fn a_border_that_stops_throws_no_ball() {
 }
 
 /// Two bodies along scripts that lift a sheet by opposite edges and draw these together, to a third of their distance,
-/// have their way up in common. A ball on the sheet comes along: in the end it is no deeper under the edges than a sheet
-/// without stretch could let it be, and at most twice as fast as they are.
+/// lift a ball on it: in the end the middle of the ball is no deeper under the edges than a sheet without stretch lets its
+/// lowest point be. The ball gains nothing in the frame that goes up with the edges.
 #[test]
 fn a_ball_comes_along_where_the_border_is_lifted_and_drawn_together() {
     const UP: f64 = 0.25;
@@ -185,14 +185,19 @@ fn a_ball_comes_along_where_the_border_is_lifted_and_drawn_together() {
                 }
                 scene.add(rigid).add_boxed(cloth);
                 let mut run = scene.build().unwrap();
-                run.for_seconds(SECONDS).unwrap();
+                let case = format!("{method}, {scheme:?}, {mass} kg, {rate} Hz");
+                while run.time() < SECONDS - 1e-9 {
+                    run.advance().unwrap();
+                    let HandleState { position, velocity, .. } = run.state(ball).unwrap();
+                    let speed = (V3::from(velocity) - V3::new(0.0, UP, 0.0)).norm();
+                    let energy = 0.5 * speed * speed + G * (position[1] - UP * run.time());
+                    assert!(energy < 0.5 * UP * UP + G * 0.04, "{case}: {energy} J/kg at {} s", run.time());
+                }
                 let state = run.state(ball).unwrap();
                 let half = 0.5 * WIDTH - INWARDS * SECONDS;
                 let sag = ((0.5 * WIDTH).powi(2) - half * half).sqrt();
                 let depth = UP * SECONDS - state.position[1];
-                let case = format!("{method}, {scheme:?}, {mass} kg, {rate} Hz");
-                assert!(depth < sag + 0.03, "{case}: {depth} m under the edges, where the sag is {sag} m");
-                assert!(state.velocity[1] < 2.0 * UP, "{case}: {:?} m/s", state.velocity);
+                assert!(depth < sag, "{case}: {depth} m under the edges, where the sag is {sag} m");
             }
         }
     }

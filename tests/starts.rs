@@ -153,14 +153,14 @@ fn cloth_that_starts_inside_comes_out_on_the_near_side() {
     comes_out(alone(bodies()), 1.0, 1);
 }
 
-/// The same of bodies that are not convex, by half as much energy again: what is led out along two directions is stretched between
-/// them. In 600 such starts it was a third.
+/// The same of bodies that are not convex, by half as much energy again: cloth that leaves along two directions is stretched
+/// between them. In 600 starts the largest excess was a third.
 #[test]
 fn cloth_comes_out_of_bodies_that_are_not_convex() {
     comes_out(alone(hollow_bodies()), 1.5, 2);
 }
 
-/// The same of several bodies that are side by side.
+/// The same of several bodies that are side by side: cloth between them is stretched.
 #[test]
 fn cloth_comes_out_of_several_bodies() {
     comes_out(pairs(), 1.5, 3);
@@ -170,7 +170,7 @@ fn alone(bodies: Vec<(&'static str, Body)>) -> Vec<(&'static str, Vec<Body>)> {
     bodies.into_iter().map(|(name, body)| (name, vec![body])).collect()
 }
 
-/// From these bodies, with so many times the energy that lifting takes.
+/// Cloth comes out of each of these bodies, and gains at most so many times the energy that lifting takes.
 fn comes_out(bodies: Vec<(&str, Vec<Body>)>, times: f64, mut seed: u64) {
     let mut random = || {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -42,6 +42,10 @@ const HISTORY: usize = 8;
 /// [-].
 const INDEPENDENT: f64 = 1e-2;
 
+/// Passes from which on they show how far others support a carrier: from one to the next, what other carriers do may hide
+/// that it is free.
+const ENOUGH: usize = 4;
+
 /// Trials in a row that are no better than the best before the iteration searches between two.
 const STALLED: u32 = 2;
 
@@ -98,7 +102,10 @@ impl Solved {
         self.slots.extend(slots);
         self.converged.resize(self.slots.len(), false);
         self.mobility_shown.resize(self.slots.len(), 1.0);
-        self.outcome.note(slots.len() as f64, 0.0, "contacts without an iteration");
+        if self.outcome == Outcome::Converged {
+            let unit = "contacts without an iteration".into();
+            self.outcome = Outcome::StoppedAt { error: slots.len() as f64, bound: 0.0, unit };
+        }
     }
 
     /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses
@@ -328,7 +335,10 @@ impl<'a> FixedPoint<'a> {
                 let stated = work(change, engine.change(self.slots[k], change));
                 (stated > 0.0 && found >= 0.0).then(|| (found / stated).min(1.0))
             };
-            self.shown.windows(2).filter_map(fraction).reduce(f64::max).unwrap_or(1.0)
+            match self.shown.len() {
+                0..ENOUGH => 1.0,
+                _ => self.shown.windows(2).filter_map(fraction).reduce(f64::max).unwrap_or(1.0),
+            }
         };
         (0..self.slots.len()).map(of).collect()
     }

@@ -165,12 +165,12 @@ impl AviCloth {
         Ok(report)
     }
 
-    /// Error of a step that failed, if a load is to blame: it gives more than the cloth moves and falls with.
+    /// Error of a step that failed, if a load is to blame ([`Vertices::largest_impulse`]).
     fn absurd_load(&self, dt: f64, inputs: &Inputs) -> Option<SimulatorError> {
         let impulses = inputs.impulses.iter().map(|(handle, j)| (handle.index as usize, V3::from(j.linear)));
         let (positions, velocities) = (self.positions(), self.velocities());
         let start = Vertices { positions: &positions, velocities: &velocities, masses: &self.sheet.masses };
-        let least = start.most_momentum(self.parameters.gravity, dt);
+        let least = start.largest_impulse(self.parameters.gravity, dt);
         let moves = |vertex: usize| self.work.next.nodes[vertex].w > 0.0;
         absurd_load(&self.work.loads, impulses, moves, dt, least)
     }

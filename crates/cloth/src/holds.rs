@@ -59,9 +59,9 @@ pub enum Support {
     Guide(u32),
 }
 
-/// Velocity that all kinematic vertices have in common ([`StepReport::support_velocity`]), but for those that are attached
-/// to what yields `[m/s]`: along their mean velocity, as much as the slowest has of it. So it is 0 where one rests or goes
-/// the other way. Grips that lift a sheet and draw its border together have their way up in common.
+/// Velocity of all kinematic vertices ([`StepReport::support_velocity`]), but for those that are attached to what yields
+/// `[m/s]`: along their mean velocity, the smallest component of any of them; 0 where one of them has none. Grips that
+/// lift a sheet and draw its border together have the velocity of the lift.
 ///
 /// [`StepReport::support_velocity`]: partita_simulator::StepReport::support_velocity
 pub fn support_velocity(held: &[Held], inputs: &Inputs) -> [f64; 3] {

@@ -34,10 +34,16 @@ impl Vertices<'_> {
         ledger
     }
 
-    /// Momentum that they have and get from gravity `[m/s²]` within `dt` `[s]`, as if each were as fast as the fastest `[N s]`.
-    pub fn most_momentum(&self, gravity: [f64; 3], dt: f64) -> f64 {
-        let fastest = self.velocities.iter().map(|v| v.norm()).fold(0.0, f64::max);
-        self.masses.iter().sum::<f64>() * (fastest + dt * V3::from(gravity).norm())
+    /// Impulse beyond which a load of a step of `dt` `[s]` is absurd: all mass times the sum of the largest velocity
+    /// relative to the mean one, of what gravity `[m/s²]` adds, and of that which crosses the cloth in the step `[N s]`.
+    pub fn largest_impulse(&self, gravity: [f64; 3], dt: f64) -> f64 {
+        let mean = self.velocities.iter().sum::<V3>() / self.velocities.len() as f64;
+        let fastest = self.velocities.iter().map(|v| (v - mean).norm()).fold(0.0, f64::max);
+        let (low, high) = self
+            .positions
+            .iter()
+            .fold((self.positions[0], self.positions[0]), |(low, high), x| (low.inf(x), high.sup(x)));
+        self.masses.iter().sum::<f64>() * (fastest + dt * V3::from(gravity).norm() + (high - low).norm() / dt)
     }
 
     /// # Errors
@@ -47,9 +53,8 @@ impl Vertices<'_> {
     }
 }
 
-/// Error of a step that failed or tore the cloth, where a load `[N]` or an impulse `[N s]` on a vertex is to blame: the largest, if
-/// it gives more in a step of `dt` `[s]` than `least` `[N s]`. Only vertices that are not kinematic (`moves`)
-/// count.
+/// Error of a step of `dt` `[s]` that failed or tore the cloth, if a load `[N]` or an impulse `[N s]` on a vertex is to
+/// blame: the largest one, if its impulse is above `least` `[N s]`. Only vertices that move count, not kinematic ones.
 pub fn absurd_load(
     loads: &[V3],
     impulses: impl Iterator<Item = (usize, V3)>,

@@ -135,11 +135,11 @@ impl IbdsCloth {
         Ok(report)
     }
 
-    /// Error of a step that failed or left links torn, if a load is to blame: it gives more than the cloth moves and falls with.
+    /// Error of a step that failed or left links torn, if a load is to blame ([`partita_cloth::Vertices::largest_impulse`]).
     fn absurd_load(&self, dt: f64, inputs: &Inputs) -> Option<SimulatorError> {
         let Work { loads, inverse_masses, .. } = &self.work;
         let impulses = inputs.impulses.iter().map(|(handle, j)| (handle.index as usize, V3::from(j.linear)));
-        let least = self.vertices_of(&self.state).most_momentum(self.parameters.gravity, dt);
+        let least = self.vertices_of(&self.state).largest_impulse(self.parameters.gravity, dt);
         absurd_load(loads, impulses, |vertex| inverse_masses[vertex] > 0.0, dt, least)
     }
 

@@ -40,8 +40,9 @@ const HELPS: f64 = 0.9;
 /// A part of a step is too long where no change of velocities balances so much of the forces [-].
 const UNBALANCED: f64 = 0.5;
 
-/// Load on a vertex, relative to what moves the cloth without it, beyond which contact that ends at its limit of work is due to the load [-].
-const ABSURD: f64 = 1e6;
+/// Impulse of a load, relative to [`Vertices::largest_impulse`], beyond which contact that ends at its limit of work is
+/// due to the load [-].
+const ABSURD: f64 = 1e4;
 
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
@@ -186,8 +187,8 @@ impl ImplicitCloth {
     }
 
     /// # Errors
-    /// Names the largest load of a step of `dt` `[s]`, where no change of velocities balances it in the shortest part, or where it
-    /// moves the cloth so much that contact ends at its limit of work.
+    /// Names the largest load or impulse of a step of `dt` `[s]`, where no change of velocities balances it in the
+    /// shortest part, or where it moves the cloth so much that contact ends at its limit of work.
     fn check_balance(&self, dt: f64, inputs: &Inputs) -> Result<(), SimulatorError> {
         let absurd = match self.is_in_balance() {
             false => self.absurd_load(dt, inputs, 1.0),
@@ -197,14 +198,14 @@ impl ImplicitCloth {
         absurd.map_or(Ok(()), Err)
     }
 
-    /// Error of a step that failed, if a load is to blame: it gives so many times what the cloth moves and falls with.
+    /// Error of a step that failed, if a load is to blame: its impulse is so many times [`Vertices::largest_impulse`].
     fn absurd_load(&self, dt: f64, inputs: &Inputs, times: f64) -> Option<SimulatorError> {
         let on_vertices = |(handle, wrench): &(HandleId, Wrench)| {
             let impulse = V3::from(wrench.linear);
             self.places[handle.index as usize].parts().map(move |(vertex, weight)| (vertex, weight * impulse))
         };
         let impulses = inputs.impulses.iter().flat_map(on_vertices);
-        let own = self.vertices_of(&self.state).most_momentum(self.parameters.gravity, dt);
+        let own = self.vertices_of(&self.state).largest_impulse(self.parameters.gravity, dt);
         let moves = |vertex: usize| self.work.inverse_masses[vertex] > 0.0;
         absurd_load(&self.work.loads, impulses, moves, dt, times * own)
     }

@@ -53,8 +53,8 @@
 //! pinned cloth, reports *impacts*: impulses of two bodies by the carrier's [`Mobility`], which the carrier receives at
 //! the start of its next step, so that it never gets where there is no room. *Holding impulses* are spread over that step and
 //! balance the carrier's other accelerations. Of guides whose impulses another carrier takes, [`StepReport::passed_on`] says so;
-//! those of all others may be raised where something presses on the carrier. Contacts give no energy in the frame in which
-//! the follower's kinematic supports rest: [`StepReport::support_velocity`].
+//! those of all others may be raised where something presses on the carrier. Contacts give no energy in the frame that moves
+//! with the follower's kinematic supports: [`StepReport::support_velocity`].
 //!
 //! **Friction, restitution, thickness** belong to the pair. A surface proposes them, a scene may set
 //! others, and the follower uses what its guide says.

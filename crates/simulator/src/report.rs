@@ -83,9 +83,9 @@ pub struct StepReport {
     /// Guides whose impacts and holding impulses other carriers take, such as a body between which and another one cloth
     /// is pressed. Those of all other guides are taken by what holds the follower. Sorted.
     pub passed_on: Vec<u32>,
-    /// Velocity that all kinematic supports, such as grips along scripts, have in common at the end of the step: along
-    /// their mean velocity, as much as the slowest has of it `[m/s]`. Contacts may not give energy in the frame that moves
-    /// so. It is 0 without such supports, and where one rests.
+    /// Velocity of all kinematic supports, such as grips along scripts, at the end of the step: along their mean
+    /// velocity, the smallest component of any of them `[m/s]`. Contacts may not give energy in the frame that moves so.
+    /// It is 0 without such supports, and where one of them does not move along the mean velocity.
     pub support_velocity: [f64; 3],
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
