@@ -138,7 +138,8 @@ fn absurd_loads_are_named_by_every_cloth() {
     }) {
         let mut failed = 0;
         let (name, mut cloth) = level_cloths(9.81, pinned).into_iter().nth(kind).unwrap();
-        let (start, before) = (cloth.snapshot(None), cloth.snapshot(None).to_bytes());
+        let start = cloth.snapshot(None);
+        let before = start.to_bytes();
         let handles: Vec<HandleId> = cloth.handles().iter().collect();
         for exponent in 0..=18 {
             let case = format!("{name}, pinned {pinned}, {what} of 1e{exponent}");

@@ -324,9 +324,12 @@ impl<'a> FixedPoint<'a> {
 
     /// Largest fraction of its mobility that each carrier showed from one pass to the next, along
     /// the change of its impulse: less than 1 where others support it [-]. It is 1 where no pass
-    /// shows it: where no impulse changed, or the carrier went against the change, for other
-    /// impulses.
+    /// shows it: where there were too few, no impulse changed, or the carrier went against the
+    /// change, for other impulses.
     fn mobility_shown(&self, engine: &Engine) -> Vec<f64> {
+        if self.shown.len() < ENOUGH {
+            return vec![1.0; self.slots.len()];
+        }
         let of = |k: usize| {
             let fraction = |passes: &[Vec<([Wrench; 2], [V3; 2])>]| {
                 let [(before, from), (after, to)] = [passes[0][k], passes[1][k]];
@@ -335,10 +338,7 @@ impl<'a> FixedPoint<'a> {
                 let stated = work(change, engine.change(self.slots[k], change));
                 (stated > 0.0 && found >= 0.0).then(|| (found / stated).min(1.0))
             };
-            match self.shown.len() {
-                0..ENOUGH => 1.0,
-                _ => self.shown.windows(2).filter_map(fraction).reduce(f64::max).unwrap_or(1.0),
-            }
+            self.shown.windows(2).filter_map(fraction).reduce(f64::max).unwrap_or(1.0)
         };
         (0..self.slots.len()).map(of).collect()
     }
