@@ -179,7 +179,7 @@ impl Engine {
         scheme: Scheme,
         dt: f64,
     ) -> Result<Self, Error> {
-        let mut interfaces = interfaces;
+        let (mut interfaces, mut totals) = (interfaces, Totals::default());
         for guide in members.iter().flat_map(|member| &member.guides).filter(|guide| guide.own.is_none()) {
             let slots = &mut interfaces[guide.interface].slots;
             guide.slots().for_each(|slot| slots[slot].collides = true);
@@ -192,8 +192,17 @@ impl Engine {
                 continue;
             }
             let handles: Vec<HandleId> = interface.slots.iter().map(|slot| slot.handle).collect();
-            // A leader that cannot be measured counts as immovable: it is followed as it moves, and gets no impacts.
-            let Ok(mobilities) = seats[interface.leader].mobilities(handles, dt) else { continue };
+            let mobilities = match seats[interface.leader].mobilities(handles, dt) {
+                Ok(mobilities) => mobilities,
+                Err(error) => {
+                    let [leader, follower] = [interface.leader, interface.follower].map(|m| &members[m].name);
+                    totals.add_note(format!(
+                        "{leader}: its mobility cannot be measured ({error}); {follower} takes it for immovable and does \
+                         not stop it where kinematic vertices leave no room: implement `Simulator::mobility`"
+                    ));
+                    continue;
+                }
+            };
             for (slot, (mobility, is_linked)) in interface.slots.iter_mut().zip(mobilities) {
                 if is_used(slot) {
                     (slot.mobility, slot.is_linked) = (mobility, is_linked);
@@ -258,7 +267,7 @@ impl Engine {
             states,
             interfaces: interface_states,
             given: vec![[0.0; 3]; n],
-            totals: Totals::default(),
+            totals,
             last_dt: 0.0,
             longest_dt: 0.0,
         };
@@ -565,8 +574,6 @@ impl Engine {
 impl Totals {
     /// Counts a simulator's notes, and steps that it stopped short.
     fn note(&mut self, simulator: &str, summary: &StepSummary) {
-        /// Different texts that are kept; more would be a log.
-        const KEPT: usize = 32;
         if let Outcome::StoppedAt { error, bound, unit } = &summary.outcome {
             match self.stopped.iter_mut().find(|stopped| stopped.simulator == simulator) {
                 Some(known) => {
@@ -579,12 +586,22 @@ impl Totals {
                 }
             }
         }
-        for note in summary.notes.iter().map(|note| format!("{simulator}: {note}")) {
-            match self.notes.iter().position(|(text, _)| *text == note) {
-                Some(known) => self.notes[known].1 += 1,
-                None if self.notes.len() < KEPT => self.notes.push((note, 1)),
-                None => {}
-            }
+        summary.notes.iter().for_each(|note| self.add_note(format!("{simulator}: {note}")));
+    }
+
+    /// Counts a note; of many different ones only the first are listed, the others share one entry.
+    fn add_note(&mut self, note: String) {
+        /// Different texts that are listed; more would be a log.
+        const LISTED: usize = 32;
+        const OTHERS: &str = "other notes, which are not listed";
+        let entry = |notes: &[(String, u64)], note: &str| notes.iter().position(|(text, _)| text == note);
+        let note = match entry(&self.notes, &note) {
+            None if self.notes.len() >= LISTED => OTHERS.into(),
+            _ => note,
+        };
+        match entry(&self.notes, &note) {
+            Some(known) => self.notes[known].1 += 1,
+            None => self.notes.push((note, 1)),
         }
     }
 }

@@ -22,6 +22,8 @@
 //! lift through the follower gains no energy there either. Work of supports that move relative to it is not counted.
 //! Both works of a reaction are those in the frame of its window.
 
+use std::f64::consts::FRAC_PI_2;
+
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Wrench};
 use serde::{Deserialize, Serialize};
@@ -56,6 +58,10 @@ const SUDDEN: f64 = 4.0;
 /// Fraction of the largest energy of a contact that counts later on, so that a body rests after an
 /// impact [-].
 const FADED: f64 = 0.1;
+
+/// Turn of a carrier in a window beyond which energy that the follower gives it does not count [rad]. A follower moves
+/// along chords of the carrier's path, with directions that are wrong by half of it.
+const COUNTED_TURN: f64 = FRAC_PI_2;
 
 /// Energy of one contact between a follower and a handle of its leader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -135,6 +141,16 @@ pub(crate) struct HandleMotion<'a> {
 }
 
 impl HandleMotion<'_> {
+    /// Angle by which the handle turns in this window, by its mean spin [rad].
+    fn turn(&self) -> f64 {
+        0.5 * self.dt * (V3::from(self.start.spin) + V3::from(self.end.spin)).norm()
+    }
+
+    /// Part of the energy that a follower gives the handle in this window that its tank gets `[J]`.
+    fn counted(&self, given: f64) -> f64 {
+        if self.turn() > COUNTED_TURN { given.min(0.0) } else { given }
+    }
+
     /// Work of an impulse that acts over this window `[J]`.
     pub(crate) fn work(&self, impulse: Wrench) -> f64 {
         self.work_in(V3::zeros(), impulse)
@@ -311,6 +327,7 @@ impl Engine {
                 // Loads that are iterated are reactions of this window.
                 let before = if self.is_iterated([i, s]) { frame } else { known.frame.into() };
                 let [got, given] = self.works([i, s], &window, [before, frame]);
+                let given = window.counted(given);
                 let tank = known.tank.after(got, given);
                 // A follower that does not touch the carrier any more gives no energy to drive it.
                 let tank = if self.pass.got[i][s] == Wrench::ZERO { tank.ended() } else { tank };
@@ -329,6 +346,12 @@ impl Engine {
         let collides = slot.is_contact() && !idle;
         let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
         collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
+    }
+
+    /// Angle by which the carrier of a slot turns in the last pass, if it is in contact [rad]. Followers of one that turns by more
+    /// than half a turn see the shorter rest, so their reactions are those to another motion.
+    pub(crate) fn turn(&self, slot: SlotIndex, dt: f64) -> f64 {
+        self.contact(slot, dt).map_or(0.0, |window| window.turn())
     }
 
     /// Number of slots, of all these, with the handle of one of them: each may move it as if its
@@ -382,7 +405,7 @@ impl Engine {
         let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
         let frame = self.support_velocity(i);
         let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work_in(frame, impulse));
-        interface.passivity[s].tank.after(other, taken).energy()
+        interface.passivity[s].tank.after(other, window.counted(taken)).energy()
     }
 
     /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at

@@ -1,5 +1,5 @@
 //! Trials of an iteration may fail: the change of the load is halved, and where that does not help the
-//! window stops at the last load that was good, and says so.
+//! window stops at the last load that was good, and says so. Some that do not fail are no solutions.
 
 mod common;
 
@@ -108,5 +108,46 @@ fn the_passes_of_a_window_use_the_work_of_a_step() {
         let report = scene.build().unwrap().advance().unwrap();
         assert!(matches!(report.outcome, Outcome::StoppedAt { .. }), "{report:?}");
         assert_eq!(report.passes, passes, "{budget_used} of {budget}: {report:?}");
+    }
+}
+
+/// A follower that turns a ball by the same torque in each pass: the load that it reports is one that it gets. Where the ball
+/// turns by more than half a turn the follower sees another motion, so this is no solution: the window says so, and the ball
+/// does not get energy that way.
+#[test]
+#[cfg(all(feature = "rigid", feature = "implicit-cloth"))]
+fn a_load_that_turns_a_body_by_more_than_half_a_turn_is_no_solution() {
+    use partita::simulator::{Reaction, Wrench};
+
+    const INERTIA: f64 = 0.4 * 0.05 * 0.05;
+    for (spin, change, unit) in [
+        (0.0, 1.0, None),
+        (0.0, 100.0, None),
+        (0.0, 10_000.0, Some("of the coupled loads")),
+        (1000.0, -1.0, Some("rad by which a body turns")),
+    ] {
+        let mesh = partita_mesh::Mesh::grid([1; 2], [0.1; 2]).unwrap().at([1.0, 0.0, 0.0]).unwrap();
+        let cloth = ImplicitCloth::new("cloth", mesh, Fabric::cotton()).unwrap().gravity([0.0; 3]);
+        let cloth = Hooked::new(cloth, move |_, report| {
+            let impulse = Wrench { linear: [0.0; 3], angular: [0.0, 0.0, INERTIA * change] };
+            report.reactions.push(Reaction { guide: 0, carrier: 0, impulse });
+            Ok(())
+        });
+        let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
+        let ball = Body::dynamic(Shape::ball(0.05)).mass(1.0).spin([0.0, 0.0, spin]);
+        let ball = rigid.add("ball", ball).unwrap();
+        let mut scene = Scene::new(Rate::seconds(DT));
+        scene.scheme(Relaxed::default()).contact("cloth", "rigid");
+        scene.add(rigid).add(cloth);
+        let mut run = scene.build().unwrap();
+        let outcome = run.advance().unwrap().outcome;
+        let stopped = match &outcome {
+            Outcome::StoppedAt { unit, .. } => Some(unit.as_str()),
+            Outcome::Converged => None,
+        };
+        assert_eq!(stopped, unit, "{change} rad/s: {outcome:?}");
+        let expected = spin + if change > 1000.0 { 0.0 } else { change };
+        let found = run.state(ball).unwrap().spin[2];
+        assert!((found - expected).abs() < 0.01 * change.abs(), "{change} rad/s: {found} for {expected}");
     }
 }

@@ -18,6 +18,8 @@
 //! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
 //! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
 
+use std::f64::consts::PI;
+
 use nalgebra::Vector3;
 use partita_simulator::{Outcome, Wrench};
 
@@ -238,7 +240,8 @@ impl<'a> FixedPoint<'a> {
             let is_passive =
                 |energy: f64| self.slots.iter().all(|&slot| engine.residual_energy(slot, dt, next_dt) <= energy);
             let fits = relative <= self.parameters.tolerance || self.energy.is_some_and(is_passive);
-            if fits && gap <= self.parameters.gap {
+            let turn = self.slots.iter().map(|&slot| engine.turn(slot, dt)).fold(0.0, f64::max);
+            if fits && gap <= self.parameters.gap && turn <= PI {
                 break (relative, Outcome::Converged, is_spent);
             }
             if !giving_up && !may_go_on {
@@ -253,9 +256,12 @@ impl<'a> FixedPoint<'a> {
             }
             if giving_up {
                 let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
-                let outcome = match relative <= self.parameters.tolerance {
-                    true => stopped(gap, self.parameters.gap, "m"),
-                    false => stopped(relative, self.parameters.tolerance, "of the coupled loads"),
+                let outcome = if relative > self.parameters.tolerance {
+                    stopped(relative, self.parameters.tolerance, "of the coupled loads")
+                } else if turn > PI {
+                    stopped(turn, PI, "rad by which a body turns")
+                } else {
+                    stopped(gap, self.parameters.gap, "m")
                 };
                 break (relative, outcome, is_spent);
             }

@@ -8,7 +8,7 @@ use partita::{Relaxed, Scheme};
 
 use crate::{
     Effort,
-    random_scene::{METHODS, MOST, run},
+    random_scene::{Bodies, METHODS, MOST, run},
     table::{Failure, Table, Target},
 };
 
@@ -27,8 +27,11 @@ pub fn bench(table: &mut Table, effort: Effort) -> Result<(), Failure> {
     for (number, method) in METHODS.into_iter().enumerate() {
         for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
             let seeds = (0..u64::from(scenes)).map(|k| 3 * k + number as u64);
-            let mut found =
-                seeds.map(|seed| run(seed, method, scheme.clone(), SECONDS)).collect::<Result<Vec<_>, Failure>>()?;
+            let scene = |seed| {
+                let bodies = if seed % 2 == 0 { Bodies::Aligned } else { Bodies::Turning };
+                run(seed, bodies, method, scheme.clone(), SECONDS)
+            };
+            let mut found = seeds.map(scene).collect::<Result<Vec<_>, Failure>>()?;
             found.sort_by(|a, b| b.gain.total_cmp(&a.gain));
             let name = if scheme == Scheme::Interleaved { "interleaved" } else { "relaxed" };
             let part = |count: usize| count as f64 / f64::from(scenes);

@@ -3,7 +3,8 @@
 //! A sheet of 0.4 m by one of the three methods, of random thickness, is supported in one of eight
 //! ways. One to three balls, capsules, cylinders or boxes of 1 g to 100 kg hit it at 0.3 to 30 m/s.
 //! They aim at its middle, border or pins, in windows of 60 to 240 Hz, with or without gravity, half
-//! of them with restitution.
+//! of them with restitution. In half of the scenes they have any orientation, spin, and are also
+//! cones, tetrahedra and solids that are not convex.
 
 use std::{error::Error, f64::consts::FRAC_PI_2, time::Instant};
 
@@ -59,6 +60,18 @@ impl Random {
     }
 }
 
+/// Bodies of a scene.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bodies {
+    /// Balls, capsules, cylinders and boxes along the axes, without spin.
+    Aligned,
+    /// The same, cones, tetrahedra and angles, of any orientation, with spin.
+    Turning,
+}
+
+/// Largest spin of bodies in a window [rad]: what Rapier's free rotation gains with more is not the cloth's.
+const SPIN: f64 = 0.05;
+
 /// A scene, and the energy that moves in it at least `[J]`.
 struct Scenario {
     run: Run,
@@ -91,12 +104,12 @@ pub struct Outcome {
 ///
 /// # Errors
 /// The scene cannot be built.
-pub fn run(seed: u64, method: &str, scheme: Scheme, seconds: f64) -> Result<Outcome, Failure> {
-    Scenario::new(seed, method, scheme)?.run(seconds)
+pub fn run(seed: u64, bodies: Bodies, method: &str, scheme: Scheme, seconds: f64) -> Result<Outcome, Failure> {
+    Scenario::new(seed, bodies, method, scheme)?.run(seconds)
 }
 
 impl Scenario {
-    fn new(seed: u64, method: &str, scheme: Scheme) -> Result<Self, Failure> {
+    fn new(seed: u64, bodies: Bodies, method: &str, scheme: Scheme) -> Result<Self, Failure> {
         let mut random = Random(seed.wrapping_mul(7919));
         let cells = random.pick(&[6_u32, 8, 10]);
         let gravity = [0.0, -random.pick(&[0.0, 9.81]), 0.0];
@@ -128,17 +141,17 @@ impl Scenario {
         let (mut about, mut moving) = (format!("seed {seed}: held by {hold}, {rate} Hz,"), 0.0);
         for k in 0..1 + (3.0 * random.next()) as u32 {
             let size = 0.02 + 0.06 * random.next();
-            let (what, shape) = match (4.0 * random.next()) as u32 {
-                0 => ("ball", Shape::ball(size)),
-                1 => ("capsule", Shape::capsule_x(2.0 * size, 0.5 * size)),
-                2 => ("cylinder", Shape::cylinder_y(size, 0.7 * size)),
-                _ => ("box", Shape::cuboid([size, 1.5 * size, 0.7 * size])),
-            };
+            let kinds = if bodies == Bodies::Turning { 7.0 } else { 4.0 };
+            let (what, shape) = shape((kinds * random.next()) as u32, size)?;
             let (mass, speed) = (random.between(1e-3, 1e2), random.between(0.3, 30.0));
             let aim = random.pick(&aims) + 0.01 * V3::new(random.signed(), 0.0, random.signed());
             let side = random.pick(&[-1.0, 1.0]);
             let from = V3::new(0.5 * random.signed(), side, 0.5 * random.signed()).normalize();
-            let body = Body::dynamic(shape).mass(mass).velocity((-speed * from).into());
+            let mut body = Body::dynamic(shape).mass(mass).velocity((-speed * from).into());
+            if bodies == Bodies::Turning {
+                let [axis, spin] = [0; 2].map(|_| [0; 3].map(|_| random.signed()));
+                body = body.turned(axis, FRAC_PI_2 * (1.0 + random.signed())).spin(spin.map(|w| SPIN * rate * w));
+            }
             rigid.add(&format!("body {k}"), body.at((aim + (0.2 + 0.25 * f64::from(k)) * from).into()))?;
             moving += 0.5 * mass * speed * speed - 0.1 * mass * gravity[1];
             about += &format!(" {what} {mass:.3} kg at {speed:.1} m/s,");
@@ -234,6 +247,27 @@ impl Scenario {
         // Interleaving puts a reaction on the body one window after the cloth got its energy.
         held - self.run.ledgers().iter().map(|ledger| ledger.in_transit).sum::<f64>()
     }
+}
+
+/// Name and shape of a body of a kind and a size `[m]`.
+fn shape(kind: u32, size: f64) -> Result<(&'static str, Shape), Failure> {
+    let mesh = |mesh: Mesh| Shape::mesh(mesh.positions(), mesh.triangles());
+    Ok(match kind {
+        0 => ("ball", Shape::ball(size)),
+        1 => ("capsule", Shape::capsule_x(2.0 * size, 0.5 * size)),
+        2 => ("cylinder", Shape::cylinder_y(size, 0.7 * size)),
+        3 => ("box", Shape::cuboid([size, 1.5 * size, 0.7 * size])),
+        4 => ("cone", mesh(Mesh::cone(1.5 * size, 0.7 * size, 12)?)),
+        5 => {
+            let corners = [[1.0, -0.6, 0.0], [-0.5, -0.6, 0.9], [-0.5, -0.6, -0.9], [0.0, 1.2, 0.0]];
+            ("tetrahedron", Shape::hull(corners.map(|x| x.map(|x| size * x))))
+        }
+        // A hollow cone: the outline goes out, up, and back to the axis below its top.
+        _ => (
+            "cup",
+            mesh(Mesh::revolved(&[[0.0, -0.4], [0.5, -0.4], [0.9, 0.8], [0.0, 0.0]].map(|x| x.map(|x| size * x)), 12)?),
+        ),
+    })
 }
 
 /// Cloth with pins, and handles of a row of its vertices.

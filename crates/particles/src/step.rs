@@ -280,6 +280,7 @@ impl Particles {
             }
         }
         if riding > 0 {
+            report.outcome.note(f64::from(riding), 0.0, "particles with more contacts than a step follows");
             report.notes.push(format!(
                 "particles that met obstacles {CONTACTS} times in one step were carried along by one of these for the rest \
                  of it, instead of being followed further; a higher rate makes this rarer"
