@@ -29,7 +29,7 @@ const FOUND: [(u64, usize, usize); 7] = [
 ];
 
 /// Simulated time of a scene, in which bodies of 2 m/s and more come to the cloth; the bench takes 0.6 s `[s]`.
-const SECONDS: f64 = 0.15;
+const SECONDS: f64 = 0.3;
 
 /// Fraction of all scenes in which cloth or the coupling may report that it cannot do what is asked of it, and gain [-]: of 900
 /// scenes from seed 7,000,000 1.3 % do.

@@ -90,6 +90,8 @@ pub type Hook = Box<dyn Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorErro
 pub struct Hooked {
     inner: Box<dyn Simulator>,
     hook: Hook,
+    /// Whether it states the mobilities that the simulator states.
+    pub states_mobility: bool,
     /// What it was given to follow.
     pub guides: Arc<Mutex<Vec<Guide>>>,
 }
@@ -99,7 +101,7 @@ impl Hooked {
         inner: impl Simulator + 'static,
         hook: impl Fn(&Inputs, &mut StepReport) -> Result<(), SimulatorError> + Send + 'static,
     ) -> Self {
-        Self { inner: Box::new(inner), hook: Box::new(hook), guides: Arc::default() }
+        Self { inner: Box::new(inner), hook: Box::new(hook), states_mobility: true, guides: Arc::default() }
     }
 }
 
@@ -117,7 +119,7 @@ impl Simulator for Hooked {
         self.inner.read(handles, out)
     }
     fn mobility(&self, handle: HandleId) -> Option<Mobility> {
-        self.inner.mobility(handle)
+        self.inner.mobility(handle).filter(|_| self.states_mobility)
     }
     fn surfaces(&self) -> &[Arc<Surface>] {
         self.inner.surfaces()
