@@ -17,8 +17,8 @@ use partita::{
 };
 use partita_mesh::{Mesh, Side};
 
-/// Wall clock of a window of 100 vertices `[s]`: ten times what it takes, since other work shares the machine.
-const MOST: f64 = 4.0;
+/// Wall clock of a window of 100 vertices `[s]`: three times what the slowest takes, since other work shares the machine.
+const MOST: f64 = 3.0;
 
 fn guide(mesh: &Mesh) -> Guide {
     let owner = HandleTable::new("tests", "obstacle").owner();
@@ -96,7 +96,7 @@ fn windows_with_leaders_that_jump_or_turn_are_bounded() {
     assert!(limited > 0);
 }
 
-/// A ball that starts through a sheet is led out of it in bounded time.
+/// A sheet that starts with a ball through it says so in each window, which takes bounded time.
 #[test]
 fn windows_of_crossed_cloth_are_bounded() {
     for subdivisions in [1, 4] {
@@ -107,9 +107,11 @@ fn windows_of_crossed_cloth_are_bounded() {
             let inputs = Inputs { motions: vec![Some(motion)], ..Inputs::default() };
             for k in 0..6 {
                 let start = Instant::now();
-                cloth.step(1.0 / 60.0, &inputs).unwrap();
+                let report = cloth.step(1.0 / 60.0, &inputs).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
                 assert!(seconds < MOST, "{subdivisions}, {kind}, window {k}: {seconds} s");
+                let says = report.notes.iter().any(|note| note.contains("inside an obstacle"));
+                assert!(says, "{subdivisions}, {kind}, window {k}: {:?}", report.notes);
             }
         }
     }
@@ -128,8 +130,9 @@ fn level_cloths(gravity: f64, pinned: bool) -> [(&'static str, Box<dyn Simulator
     [("implicit", Box::new(implicit)), ("ibds", Box::new(ibds)), ("avi", Box::new(avi))]
 }
 
-/// A load of 1 to 1e18 N on one vertex of a tenth of a gram, or an impulse of so many N s: each step ends within its limits of work, with
-/// finite numbers, or fails by the name of what acts and changes nothing. What fails with one fails with all larger ones.
+/// A load of 1 to 1e18 N on one vertex of a quarter of a gram, or an impulse of so many N s: each step ends within its limits of work,
+/// with finite numbers, or fails by the name of what acts and changes nothing. What fails with one fails with all larger ones,
+/// and all fail from 1e6 N or 1e4 N s on. Free cloth takes the whole impulse.
 #[test]
 fn absurd_loads_are_named_by_every_cloth() {
     const VERTEX: u32 = 45;
@@ -155,6 +158,11 @@ fn absurd_loads_are_named_by_every_cloth() {
                     let mut states = vec![HandleState::default(); handles.len()];
                     cloth.read(&handles, &mut states).unwrap();
                     assert!(states.iter().all(HandleState::is_finite), "{case}");
+                    let largest = if what == "load" { 5 } else { 3 };
+                    assert!(exponent <= largest, "{case}: did not fail");
+                    let impulse = 10_f64.powi(exponent) * if what == "load" { 1.0 / 60.0 } else { 1.0 };
+                    let found = cloth.ledger().unwrap().momentum[2];
+                    assert!(pinned || (found / impulse - 1.0).abs() < 1e-6, "{case}: {found} N s");
                     cloth.retract(&start).unwrap();
                 }
                 Err(SimulatorError::Failed { thing, .. }) => {
@@ -165,7 +173,6 @@ fn absurd_loads_are_named_by_every_cloth() {
                 Err(error) => panic!("{case}: {error}"),
             }
         }
-        assert!(failed > 10, "{name}, pinned {pinned}, {what}: {failed} failed");
     }
 }
 
