@@ -12,8 +12,8 @@ use crate::{
     ledger::InterfaceLedger,
     passivity::{Passivity, SlotIndex},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
-    report::Stopped,
     responses::{Accelerations, lasting},
+    totals::Totals,
     worker::{Reply, Request, Seat, StepSummary},
 };
 
@@ -68,18 +68,6 @@ pub(crate) struct InterfaceState {
     pub factors: Vec<f64>,
     /// Energy that the coupling adds to each contact.
     pub passivity: Vec<Passivity>,
-}
-
-/// Sums over all windows so far.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Totals {
-    pub passes: u64,
-    pub unconverged: u64,
-    pub worst_load_change: f64,
-    pub worst_gap: f64,
-    /// Note, and in how many windows.
-    pub notes: Vec<(String, u64)>,
-    pub stopped: Vec<Stopped>,
 }
 
 /// Kinds of impulses that a follower reports.
@@ -152,6 +140,9 @@ pub(crate) struct Engine {
     pub pass: Pass,
     /// Contacts that the last window should have iterated; the caller repeats the window if there are any.
     pub to_iterate: Vec<SlotIndex>,
+    /// Fraction of the work of reactions along the motion of their carriers that the follower can have given in the last
+    /// pass, by interface ([`crate::energy`]) [-].
+    pub given_fractions: Vec<f64>,
     pub clock: SimulatorClock,
     /// Memory of the inputs and of the states that come back, by member.
     inputs: Vec<Inputs>,
@@ -260,6 +251,7 @@ impl Engine {
             ends: states.clone(),
             summaries: vec![None; members.len()],
         };
+        let given_fractions = vec![1.0; interfaces.len()];
         let (interface_states, n) = (interfaces.iter().map(idle).collect(), members.len());
         let state = Coupled {
             window: 0,
@@ -277,6 +269,7 @@ impl Engine {
             seats,
             levels,
             has_stepped: vec![false; n],
+            given_fractions,
             interfaces,
             springs,
             contacts,
@@ -324,6 +317,7 @@ impl Engine {
             self.pass.added[i].fill(Wrench::ZERO);
         }
         (0..self.interfaces.len()).for_each(|i| self.pass.clear_reports(i));
+        self.given_fractions.fill(1.0);
         self.has_stepped.fill(false);
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
@@ -453,8 +447,8 @@ impl Engine {
             };
             guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
         }
-        if !summary.support_velocity.iter().all(|v| v.is_finite()) {
-            let found = format!("{:?} m/s", summary.support_velocity);
+        if !(summary.support_velocity.iter().all(|v| v.is_finite()) && summary.support_spread.is_finite()) {
+            let found = format!("{:?} and {} m/s", summary.support_velocity, summary.support_spread);
             return Err(SimulatorError::failed("velocity of kinematic supports", found, "finite numbers"));
         }
         self.pass.summaries[m] = Some(summary);
@@ -568,41 +562,6 @@ impl Engine {
     /// Goes on from `state`; the seats have been retracted to its mark.
     pub(crate) fn resume(&mut self, state: Coupled) {
         self.state = state;
-    }
-}
-
-impl Totals {
-    /// Counts a simulator's notes, and steps that it stopped short.
-    fn note(&mut self, simulator: &str, summary: &StepSummary) {
-        if let Outcome::StoppedAt { error, bound, unit } = &summary.outcome {
-            match self.stopped.iter_mut().find(|stopped| stopped.simulator == simulator) {
-                Some(known) => {
-                    known.windows += 1;
-                    known.worst.note(*error, *bound, unit);
-                }
-                None => {
-                    let worst = summary.outcome.clone();
-                    self.stopped.push(Stopped { simulator: simulator.into(), windows: 1, worst });
-                }
-            }
-        }
-        summary.notes.iter().for_each(|note| self.add_note(format!("{simulator}: {note}")));
-    }
-
-    /// Counts a note; of many different ones only the first are listed, the others share one entry.
-    fn add_note(&mut self, note: String) {
-        /// Different texts that are listed; more would be a log.
-        const LISTED: usize = 32;
-        const OTHERS: &str = "other notes, which are not listed";
-        let entry = |notes: &[(String, u64)], note: &str| notes.iter().position(|(text, _)| text == note);
-        let note = match entry(&self.notes, &note) {
-            None if self.notes.len() >= LISTED => OTHERS.into(),
-            _ => note,
-        };
-        match entry(&self.notes, &note) {
-            Some(known) => self.notes[known].1 += 1,
-            None => self.notes.push((note, 1)),
-        }
     }
 }
 

@@ -163,7 +163,7 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Totals;
+    use crate::totals::Totals;
 
     fn mark(window: u64) -> Mark {
         let (states, interfaces) = (Vec::new(), Vec::new());

@@ -5,6 +5,7 @@
 //! Start at [`Scene`]; a scene that is built is a [`Run`].
 
 mod build;
+mod energy;
 mod engine;
 mod error;
 mod history;
@@ -20,6 +21,7 @@ mod run;
 mod scene;
 mod schemes;
 mod snapshot;
+mod totals;
 mod window;
 mod worker;
 

@@ -33,7 +33,7 @@ const NOISE: f64 = 0.02;
 const REPEATS: u32 = 5;
 
 /// Number of the mark before a leader's step that may be repeated.
-const STEP: u64 = u64::MAX - 1;
+pub(crate) const STEP: u64 = u64::MAX - 1;
 
 /// A step of a leader with added impulses.
 #[derive(Clone)]

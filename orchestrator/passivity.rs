@@ -15,7 +15,7 @@
 //! they do no more work than the follower has given by driving its carrier, or in all, and the
 //! carrier has not got yet. That energy is counted from window to window, as in an energy tank: M.
 //! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
-//! 27(4), 2011.
+//! 27(4), 2011. What a follower cannot have given does not count ([`crate::energy`]).
 //!
 //! These bounds are in the frame that moves with the kinematic supports of the follower
 //! ([`partita_simulator::StepReport::support_velocity`]). Supports that rest there do no work, so a carrier that they
@@ -146,9 +146,10 @@ impl HandleMotion<'_> {
         0.5 * self.dt * (V3::from(self.start.spin) + V3::from(self.end.spin)).norm()
     }
 
-    /// Part of the energy that a follower gives the handle in this window that its tank gets `[J]`.
-    fn counted(&self, given: f64) -> f64 {
-        if self.turn() > COUNTED_TURN { given.min(0.0) } else { given }
+    /// Part of the work of reactions in this window that counts as given, of which the follower has given a `fraction` `[J]`.
+    fn counted(&self, work: f64, fraction: f64) -> f64 {
+        let fraction = if self.turn() > COUNTED_TURN { 0.0 } else { fraction };
+        if work > 0.0 { fraction * work } else { work }
     }
 
     /// Work of an impulse that acts over this window `[J]`.
@@ -157,7 +158,7 @@ impl HandleMotion<'_> {
     }
 
     /// The same in a frame of such a velocity `[m/s]`, `[J]`.
-    fn work_in(&self, frame: V3, impulse: Wrench) -> f64 {
+    pub(crate) fn work_in(&self, frame: V3, impulse: Wrench) -> f64 {
         let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
         let velocity = mean(self.start.velocity, self.end.velocity) - frame;
         work(impulse, [velocity, mean(self.start.spin, self.end.spin)])
@@ -327,7 +328,7 @@ impl Engine {
                 // Loads that are iterated are reactions of this window.
                 let before = if self.is_iterated([i, s]) { frame } else { known.frame.into() };
                 let [got, given] = self.works([i, s], &window, [before, frame]);
-                let given = window.counted(given);
+                let given = window.counted(given, self.given_fractions[i]);
                 let tank = known.tank.after(got, given);
                 // A follower that does not touch the carrier any more gives no energy to drive it.
                 let tank = if self.pass.got[i][s] == Wrench::ZERO { tank.ended() } else { tank };
@@ -340,12 +341,15 @@ impl Engine {
     /// Motion of a slot in the last pass, if it is the movable carrier of a contact with impulses
     /// in it.
     pub(crate) fn contact(&self, [i, s]: SlotIndex, dt: f64) -> Option<HandleMotion<'_>> {
-        let interface = &self.interfaces[i];
-        let slot = &interface.slots[s];
         let idle = self.pass.got[i][s] == Wrench::ZERO && self.pass.used[i][s] == Wrench::ZERO;
-        let collides = slot.is_contact() && !idle;
-        let (starts, ends) = (&self.state.states[interface.leader], &self.pass.ends[interface.leader]);
-        collides.then(|| HandleMotion { slot, start: &starts[slot.watched], end: &ends[slot.watched], dt })
+        (self.interfaces[i].slots[s].is_contact() && !idle).then(|| self.motion([i, s], dt))
+    }
+
+    /// Motion of the handle of a slot in the last pass.
+    pub(crate) fn motion(&self, [i, s]: SlotIndex, dt: f64) -> HandleMotion<'_> {
+        let Interface { leader, slots, .. } = &self.interfaces[i];
+        let (slot, states, ends) = (&slots[s], &self.state.states[*leader], &self.pass.ends[*leader]);
+        HandleMotion { slot, start: &states[slot.watched], end: &ends[slot.watched], dt }
     }
 
     /// Angle by which the carrier of a slot turns in the last pass, if it is in contact [rad]. Followers of one that turns by more
@@ -405,7 +409,7 @@ impl Engine {
         let other = self.pass.used[i][s] - interface.impacts[s] - interface.holding[s] - applied;
         let frame = self.support_velocity(i);
         let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work_in(frame, impulse));
-        interface.passivity[s].tank.after(other, window.counted(taken)).energy()
+        interface.passivity[s].tank.after(other, window.counted(taken, self.given_fractions[i])).energy()
     }
 
     /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at

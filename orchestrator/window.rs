@@ -5,7 +5,10 @@
 
 use partita_simulator::{Outcome, Wrench};
 
-use crate::engine::{Engine, Failure, InterfaceState, Push, START, WindowReport};
+use crate::{
+    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    totals::Totals,
+};
 
 /// Part of a window that shows what carriers would have to be stopped for within the rest [-].
 const PIECE: f64 = 1.0 / 1024.0;
@@ -37,10 +40,12 @@ impl Engine {
     /// A window of `dt` whose first `piece` stands by itself `[s]`.
     fn window_in_two(&mut self, piece: f64, dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
         let scheme = self.scheme.clone();
-        let (window, end) = (self.state.window, self.state.time + dt);
+        let (totals, window, end) = (self.state.totals.clone(), self.state.window, self.state.time + dt);
         let forces: Vec<_> = self.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let iterated: Vec<_> = self.iterated().collect();
+        let longest = self.state.longest_dt;
         let first = scheme.window(self, piece, dt - piece, pushes)?;
+        self.state.longest_dt = longest;
         // Over so short a piece reactions are no forces to go on with: they act as the impulses that they are.
         for [i, s] in self.slot_indices().collect::<Vec<_>>() {
             let is_iterated = self.is_iterated([i, s]);
@@ -53,6 +58,18 @@ impl Engine {
         self.iterate(&iterated);
         let mut report = scheme.window(self, dt - piece, dt, pushes)?;
         report.passes += first.passes;
+        Ok(self.joined([first, report], &totals, window, end, dt))
+    }
+
+    /// Makes one window of two, whose passes are those of the second. `totals` are those before it.
+    fn joined(
+        &mut self,
+        [first, mut report]: [WindowReport; 2],
+        totals: &Totals,
+        window: u64,
+        end: f64,
+        dt: f64,
+    ) -> WindowReport {
         report.load_change = report.load_change.max(first.load_change);
         report.gap = report.gap.max(first.gap);
         report.iterations.iter_mut().zip(&first.iterations).for_each(|(sum, more)| *sum += more);
@@ -61,6 +78,37 @@ impl Engine {
         }
         (report.window, report.time) = (window, end);
         (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
+        self.state.totals.count_once(totals);
+        report
+    }
+
+    /// A window of `dt` as two of half the length, each taken by `take`; the next one takes `next_dt` `[s]`. Where a half fails the engine
+    /// is as before, and there is no report.
+    pub(crate) fn in_halves(
+        &mut self,
+        dt: f64,
+        next_dt: f64,
+        mark: u64,
+        mut take: impl FnMut(&mut Self, f64, f64) -> Result<WindowReport, Failure>,
+    ) -> Result<Option<WindowReport>, Failure> {
+        self.mark(mark, true)?;
+        let (before, half) = (self.state.clone(), 0.5 * dt);
+        self.hold_for(0.5);
+        let first = take(self, half, half);
+        // Members that are not coupled have taken all of the window.
+        let summaries = self.pass.summaries.iter_mut().zip(&self.members);
+        summaries.filter(|(_, member)| !member.coupled).for_each(|(summary, _)| *summary = None);
+        let halves = first.and_then(|first| Ok([first, take(self, half, next_dt)?]));
+        let report = match halves {
+            Ok(halves) => Some(self.joined(halves, &before.totals, before.window, before.time + dt, dt)),
+            Err(_) => {
+                self.retract(mark, true)?;
+                self.mark(START, true)?;
+                self.state = before;
+                None
+            }
+        };
+        self.forget(mark);
         Ok(report)
     }
 

@@ -76,6 +76,8 @@ pub(crate) struct StepSummary {
     pub outcome: Outcome,
     /// [`StepReport::support_velocity`] of the last substep `[m/s]`.
     pub support_velocity: [f64; 3],
+    /// [`StepReport::support_spread`], the largest of all substeps `[m/s]`.
+    pub support_spread: f64,
     pub notes: Vec<String>,
     pub stages: Stages,
 }
@@ -185,6 +187,7 @@ impl Worker {
                 budget_used: report.budget_used,
                 outcome: report.outcome,
                 support_velocity: report.support_velocity,
+                support_spread: report.support_spread,
                 notes: report.notes,
                 stages,
             });
@@ -194,6 +197,7 @@ impl Worker {
             budget_used: 0.0,
             outcome: Outcome::Converged,
             support_velocity: [0.0; 3],
+            support_spread: 0.0,
             notes: Vec::new(),
             stages: Stages::default(),
         };
@@ -217,6 +221,7 @@ impl Worker {
             summary.budget_used += report.budget_used / f64::from(n);
             summary.outcome = worse(summary.outcome, report.outcome);
             summary.support_velocity = report.support_velocity;
+            summary.support_spread = summary.support_spread.max(report.support_spread);
             for note in report.notes {
                 if !summary.notes.contains(&note) {
                     summary.notes.push(note);

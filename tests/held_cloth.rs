@@ -10,7 +10,7 @@ use partita::{
     prelude::*,
     simulator::{Ledger, Simulator},
 };
-use partita_mesh::{Mesh, Side};
+use partita_mesh::Mesh;
 
 type V3 = Vector3<f64>;
 

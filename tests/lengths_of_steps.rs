@@ -76,18 +76,12 @@ fn energy_and_mass(run: &mut Run) -> [f64; 2] {
     [held - in_transit, ledgers.iter().map(|ledger| ledger.mass).sum()]
 }
 
-/// Windows that a simulator or the coupling reported as stopped short.
-fn reported(run: &Run) -> u64 {
-    let report = run.report();
-    report.unconverged + report.stopped.iter().map(|stopped| stopped.windows).sum::<u64>()
-}
-
 /// After some windows of 1/240 s one comes that is shorter or longer, then twenty of 1/240 s. With
 /// E the energy in units of m g 0.1 m:
 ///
-/// - a shorter one adds 0.005 at most, which is what IBDS cloth gives as it corrects its links;
-/// - none that follows brings the energy above the start by 0.01, or the report says so. A step of
-///   h in which rotations are linearised may store what falling for h gives, m (g h)²/2.
+/// - a shorter one adds or takes 0.01 at most, which is what IBDS cloth changes as it corrects its links;
+/// - none that follows brings the energy above the start by 0.01. A step of h in which rotations are linearised may store
+///   what falling for h gives, m (g h)²/2.
 fn an_odd_window_gives_no_energy(method: &str) {
     let schemes: [Scheme; 2] = [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()];
     for what in SCENES {
@@ -100,14 +94,13 @@ fn an_odd_window_gives_no_energy(method: &str) {
                     for _ in 0..before {
                         run.advance().unwrap();
                     }
-                    let reports = reported(&run);
                     let [at, _] = energy_and_mass(&mut run);
                     run.set_rate(Rate::seconds(odd)).unwrap();
                     run.advance().unwrap();
                     let name = format!("{what}, {method}, {scheme:?}, {odd:e} s after {before} windows");
                     let [after, _] = energy_and_mass(&mut run);
                     let gained = (after - at) / unit;
-                    assert!(odd > 1.0 / 240.0 || gained < 0.005, "{name}: gained {gained}");
+                    assert!(odd > 1.0 / 240.0 || gained.abs() < 0.01, "{name}: gained {gained}");
 
                     run.set_rate(Rate::hz(240.0)).unwrap();
                     let mut most = after;
@@ -116,8 +109,7 @@ fn an_odd_window_gives_no_energy(method: &str) {
                         most = most.max(energy_and_mass(&mut run)[0]);
                     }
                     let (gained, stored) = ((most - start) / unit, 0.5 * mass * (G * odd).powi(2) / unit);
-                    let is_reported = reported(&run) > reports;
-                    assert!(is_reported || gained < 0.01 + stored, "{name}: {gained} above the start");
+                    assert!(gained < 0.01 + stored, "{name}: {gained} above the start");
                 }
             }
         }

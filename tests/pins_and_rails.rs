@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::f64::consts::FRAC_PI_2;
+use std::f64::consts::{FRAC_PI_2, TAU};
 
 use common::Hooked;
 use partita::{prelude::*, simulator::Simulator};
@@ -98,7 +98,7 @@ fn what_falls_beside_a_pin_gains_nothing() {
                     // Multiples of irrational parts of a turn spread evenly.
                     let part = |step: f64| (f64::from(case) * step).fract();
                     let (rate, mass) = ([60.0, 120.0, 240.0][case as usize % 3], 0.05 * 100_f64.powf(part(0.732)));
-                    let (sin, cos) = (6.283 * part(0.618)).sin_cos();
+                    let (sin, cos) = (TAU * part(0.618)).sin_cos();
                     let mut rigid = RigidBodies::new("rigid");
                     let body = Body::dynamic(shape.clone()).mass(mass);
                     let body = body.at([beside * cos, 0.3 + half, beside * sin]).turned([0.0, 1.0, 0.0], part(0.414));

@@ -23,7 +23,7 @@ use std::f64::consts::PI;
 use nalgebra::Vector3;
 use partita_simulator::{Outcome, Wrench};
 
-use super::Relaxed;
+use super::{Relaxed, halving::Effort};
 use crate::{
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
     passivity::{SlotIndex, work},
@@ -88,11 +88,11 @@ pub(super) struct Solved {
     converged: Vec<bool>,
     /// Fraction of its mobility that each carrier showed, see [`FixedPoint::mobility_shown`] [-].
     mobility_shown: Vec<f64>,
-    pub passes: u32,
-    /// [`Engine::budget_used`] of all these passes [-].
-    pub used: f64,
+    pub effort: Effort,
     /// Whether so much is used that no further load is tried, see [`Relaxed::budget`].
     pub is_spent: bool,
+    /// Whether no loads were found for a window of contacts, and there is work left to try halves of it.
+    pub is_to_be_halved: bool,
     load_change: f64,
     outcome: Outcome,
 }
@@ -113,7 +113,7 @@ impl Solved {
     /// Makes the last pass the window, with its loads as a start for the next one. Owed impulses
     /// act as far as they add no energy. `others` carries over the loads of all other slots.
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
-        let report = engine.accept(dt, self.passes, self.load_change, self.outcome);
+        let report = engine.accept(dt, self.effort.passes, self.load_change, self.outcome);
         others(engine);
         for ((&[i, s], shown), has_converged) in self.slots.iter().zip(self.mobility_shown).zip(self.converged) {
             let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
@@ -142,8 +142,7 @@ pub(super) struct FixedPoint<'a> {
     slots: Vec<SlotIndex>,
     /// Energy that the residual may add to each contact, relative to that of its carrier [-].
     energy: Option<f64>,
-    /// Passes of this window before, with fewer slots, and what they used.
-    before: (u32, f64),
+    effort: Effort,
     /// Impulse on each carrier in each pass `[N s]`, and what was added to it, and velocity and spin
     /// at its end `[m/s]`, `[rad/s]`.
     shown: Vec<Vec<([Wrench; 2], [V3; 2])>>,
@@ -154,27 +153,13 @@ pub(super) struct FixedPoint<'a> {
 }
 
 impl<'a> FixedPoint<'a> {
-    pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>) -> Self {
-        Self {
-            parameters,
-            slots,
-            energy: None,
-            before: (0, 0.0),
-            shown: vec![],
-            best: None,
-            others: vec![],
-            stalled: 0,
-        }
+    pub(super) fn new(parameters: &'a Relaxed, slots: Vec<SlotIndex>, effort: Effort) -> Self {
+        Self { parameters, slots, energy: None, effort, shown: vec![], best: None, others: vec![], stalled: 0 }
     }
 
     /// Converges also when the residual adds no more than this to the energy of any contact [-].
     pub(super) fn energy(self, energy: f64) -> Self {
         Self { energy: Some(energy), ..self }
-    }
-
-    /// Goes on after so many passes of the window that used so much.
-    pub(super) fn after(self, before: (u32, f64)) -> Self {
-        Self { before, ..self }
     }
 
     /// Finds the loads of a window that is marked as [`START`], and leaves the engine after the
@@ -188,18 +173,18 @@ impl<'a> FixedPoint<'a> {
     ) -> Result<Solved, Failure> {
         let mut forces: Vec<_> = engine.state.interfaces.iter().map(|interface| interface.force.clone()).collect();
         let mut x: Vec<f64> = self.rows(engine, self.slots.iter().map(|&[i, s]| forces[i][s])).collect();
-        let (before, mut used) = self.before;
+        let (before, ledgers) = (self.effort.used, engine.follower_ledgers(&self.slots));
         let (mut passes, mut most, mut halvings, mut giving_up) = (0, 0.0_f64, 0, false);
-        let (load_change, outcome, is_spent) = loop {
-            if before + passes > 0 {
+        let (load_change, outcome, is_spent, is_to_be_halved) = loop {
+            if passes > 0 {
                 engine.retract(START, true)?;
             }
-            let passed = engine.pass(dt, next_dt, &forces, pushes, before + passes > 0);
+            let passed = engine.pass(dt, next_dt, &forces, pushes, self.effort.passes > 0);
             passes += 1;
-            used += engine.budget_used();
+            self.effort.add(engine);
             // A pass that fails used less than it would have.
             most = most.max(engine.budget_used());
-            let is_spent = used + 0.5 * most > self.parameters.budget;
+            let is_spent = self.effort.used - before + 0.5 * most > self.parameters.budget;
             let may_go_on = passes < self.parameters.passes && !is_spent;
             if let Err(failure) = passed {
                 if !engine.members[failure.member].coupled {
@@ -230,6 +215,8 @@ impl<'a> FixedPoint<'a> {
             };
             self.shown.push(self.slots.iter().map(shown).collect());
 
+            let after = engine.follower_ledgers(&self.slots);
+            engine.balance(&ledgers, &after, dt);
             // Without impulses that are meant for the next window.
             let reactions = self.slots.iter().map(|&slot| engine.pass.reaction(slot).scaled(1.0 / dt));
             let r = self.rows(engine, reactions).zip(&x).map(|(reaction, x)| reaction - x).collect();
@@ -242,9 +229,11 @@ impl<'a> FixedPoint<'a> {
             let fits = relative <= self.parameters.tolerance || self.energy.is_some_and(is_passive);
             let turn = self.slots.iter().map(|&slot| engine.turn(slot, dt)).fold(0.0, f64::max);
             if fits && gap <= self.parameters.gap && turn <= PI {
-                break (relative, Outcome::Converged, is_spent);
+                break (relative, Outcome::Converged, is_spent, false);
             }
-            if !giving_up && !may_go_on {
+            let may_halve = self.effort.may_halve(engine, dt, self.parameters, most)
+                && self.slots.iter().any(|&slot| engine.contact(slot, dt).is_some());
+            if !giving_up && !may_go_on && !may_halve {
                 giving_up = true;
                 let best = self.best.as_ref().filter(|best| best.size() < change).unwrap_or(&trial);
                 let last = self.bounded(engine, best, &forces, dt);
@@ -254,7 +243,7 @@ impl<'a> FixedPoint<'a> {
                     continue;
                 }
             }
-            if giving_up {
+            if giving_up || !may_go_on {
                 let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
                 let outcome = if relative > self.parameters.tolerance {
                     stopped(relative, self.parameters.tolerance, "of the coupled loads")
@@ -263,7 +252,7 @@ impl<'a> FixedPoint<'a> {
                 } else {
                     stopped(gap, self.parameters.gap, "m")
                 };
-                break (relative, outcome, is_spent);
+                break (relative, outcome, is_spent, may_halve && !giving_up);
             }
             if self.best.is_none() {
                 self.estimate(engine, dt);
@@ -277,9 +266,8 @@ impl<'a> FixedPoint<'a> {
         let has_converged = outcome == Outcome::Converged;
         let mobility_shown = if has_converged { vec![1.0; self.slots.len()] } else { self.mobility_shown(engine) };
         let converged = vec![has_converged; self.slots.len()];
-        let passes = before + passes;
-        let Self { slots, .. } = self;
-        Ok(Solved { slots, forces, converged, mobility_shown, passes, used, is_spent, load_change, outcome })
+        let Self { slots, effort, .. } = self;
+        Ok(Solved { slots, forces, converged, mobility_shown, effort, is_spent, is_to_be_halved, load_change, outcome })
     }
 
     /// Loads for the next pass, after `trial`.

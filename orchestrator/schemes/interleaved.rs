@@ -2,12 +2,12 @@
 //! the last one; then S_a takes a step consistent with S_b's motion".
 //!
 //! Contacts whose late reactions would add energy ([`crate::passivity`]) are iterated instead,
-//! until they end. Those that are found when the work of the window is spent have their reactions
+//! until they end; where no loads are found for a window, its halves are taken. Contacts that are found when the work of the window is spent have their reactions
 //! bounded at once, as of an iteration that has not converged.
 
 use partita_simulator::{Outcome, Wrench};
 
-use super::{Relaxed, fixed_point::FixedPoint};
+use super::{Relaxed, fixed_point::FixedPoint, halving::Effort};
 use crate::{
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
     responses::lasting_load,
@@ -21,33 +21,57 @@ const PASSES: u32 = 7;
 /// of its carrier [-]: a tenth of what delayed reactions may add.
 const ENERGY: f64 = 1e-3;
 
-pub(super) fn window(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
-    if engine.contacts.iter().any(|&slot| engine.is_iterated(slot)) {
-        return iterated(engine, dt, next_dt, pushes);
+pub(super) fn window(
+    engine: &mut Engine,
+    dt: f64,
+    next_dt: f64,
+    pushes: &[Push],
+    effort: &mut Effort,
+) -> Result<WindowReport, Failure> {
+    if effort.halvings > 0 || engine.contacts.iter().any(|&slot| engine.is_iterated(slot)) {
+        return iterated(engine, dt, next_dt, pushes, effort);
     }
     let forces: Vec<_> =
         engine.state.interfaces.iter_mut().map(|interface| std::mem::take(&mut interface.force)).collect();
-    let passed = engine.pass(dt, next_dt, &forces, pushes, false);
+    let passed = engine.pass(dt, next_dt, &forces, pushes, effort.passes > 0);
+    effort.add(engine);
     for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
         interface.force = force;
     }
     passed?;
     let active = engine.active_contacts(dt, next_dt);
     engine.to_iterate.extend(active);
-    let report = engine.accept(dt, 1, 0.0, Outcome::Converged);
+    let report = engine.accept(dt, effort.passes, 0.0, Outcome::Converged);
     carry_over(engine, dt);
     Ok(report)
 }
 
 /// A window in which some contacts are iterated.
-fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<WindowReport, Failure> {
+fn iterated(
+    engine: &mut Engine,
+    dt: f64,
+    next_dt: f64,
+    pushes: &[Push],
+    effort: &mut Effort,
+) -> Result<WindowReport, Failure> {
     let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
     engine.mark(START, true)?;
-    let mut before = (0, 0.0);
+    let mut has_passed = false;
     let (solved, late) = loop {
+        if std::mem::replace(&mut has_passed, true) {
+            engine.retract(START, true)?;
+        }
         let slots = engine.iterated().collect();
-        let iteration = FixedPoint::new(&parameters, slots).energy(ENERGY).after(before);
+        let iteration = FixedPoint::new(&parameters, slots, *effort).energy(ENERGY);
         let mut solved = iteration.solve(engine, dt, next_dt, pushes)?;
+        *effort = solved.effort;
+        if solved.is_to_be_halved {
+            let take = |engine: &mut Engine, dt, next_dt, effort: &mut _| window(engine, dt, next_dt, pushes, effort);
+            match effort.in_halves(engine, dt, next_dt, take)? {
+                Some(report) => return Ok(report),
+                None => continue,
+            }
+        }
         let more = engine.active_contacts(dt, next_dt);
         if more.is_empty() {
             break (solved, more);
@@ -57,7 +81,6 @@ fn iterated(engine: &mut Engine, dt: f64, next_dt: f64, pushes: &[Push]) -> Resu
             break (solved, more);
         }
         engine.iterate(&more);
-        before = (solved.passes, solved.used);
     };
     let report = solved.accept(engine, dt, |engine| carry_over(engine, dt));
     engine.iterate(&late);

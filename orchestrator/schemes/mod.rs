@@ -8,10 +8,12 @@
 use serde::{Deserialize, Serialize};
 
 mod fixed_point;
+mod halving;
 mod interleaved;
 mod relaxed;
 
 use crate::engine::{Engine, Failure, Push, WindowReport};
+use halving::Effort;
 pub use relaxed::Relaxed;
 
 /// How the coupled loads of a window are found.
@@ -57,9 +59,10 @@ impl Scheme {
         next_dt: f64,
         pushes: &[Push],
     ) -> Result<WindowReport, Failure> {
+        let effort = &mut Effort::new(engine, dt);
         match self {
-            Self::Interleaved => interleaved::window(engine, dt, next_dt, pushes),
-            Self::Relaxed(relaxed) => relaxed::window(engine, relaxed, dt, next_dt, pushes),
+            Self::Interleaved => interleaved::window(engine, dt, next_dt, pushes, effort),
+            Self::Relaxed(relaxed) => relaxed::window(engine, relaxed, dt, next_dt, pushes, effort),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BadParameter, fixed_point::FixedPoint};
+use super::{BadParameter, fixed_point::FixedPoint, halving::Effort};
 use crate::engine::{Engine, Failure, Push, START, WindowReport};
 
 /// Parameters of [`Scheme::Relaxed`](crate::Scheme::Relaxed).
@@ -23,6 +23,11 @@ pub struct Relaxed {
     /// pass as those before is left of it. The last trial may be followed by one more pass, as with
     /// [`Relaxed::passes`]. Default 0.75.
     pub budget: f64,
+    /// Most times that a window is halved, and its halves again, where no loads are found for a contact within [`Relaxed::passes`]:
+    /// a load is the mean of a window, and that of a ball which comes and goes within it may be none. Halves are tried while
+    /// all passes of the window take at most one and a half times the work of one step. Of 33 random scenes that gained energy 30 do not with 1, and
+    /// 28 with 2 or 3: impulse-based cloth that is taut may kick in very short windows. Default 1.
+    pub halvings: u32,
     /// Factors of residuals are kept within these [-]. Default from 1e-6 to 2: a lower end of 0.1 diverges
     /// where the follower outweighs the leader more than ten times.
     pub factor: [f64; 2],
@@ -30,7 +35,7 @@ pub struct Relaxed {
 
 impl Default for Relaxed {
     fn default() -> Self {
-        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 0.75, factor: [1e-6, 2.0] }
+        Self { tolerance: 1e-6, floor: 1e-9, gap: 1e-3, passes: 24, budget: 0.75, halvings: 1, factor: [1e-6, 2.0] }
     }
 }
 
@@ -65,6 +70,11 @@ impl Relaxed {
         Self { budget, ..self }
     }
 
+    /// As [`Relaxed::halvings`].
+    pub fn halvings(self, halvings: u32) -> Self {
+        Self { halvings, ..self }
+    }
+
     /// Thing, found, expected of each parameter that is out of range.
     pub(super) fn mistakes(&self) -> Vec<BadParameter> {
         let positive = |x: f64| x.is_finite() && x > 0.0;
@@ -79,6 +89,7 @@ impl Relaxed {
             ),
             ("relaxed, gap [m]", self.gap.to_string(), "finite, above 0", positive(self.gap)),
             ("relaxed, budget", self.budget.to_string(), "above 0", self.budget > 0.0),
+            ("relaxed, halvings", self.halvings.to_string(), "at most 16", self.halvings <= 16),
             ("relaxed, passes", self.passes.to_string(), "at least 1", self.passes > 0),
             (
                 "relaxed, factor",
@@ -100,9 +111,21 @@ pub(super) fn window(
     dt: f64,
     next_dt: f64,
     pushes: &[Push],
+    effort: &mut Effort,
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
-    let slots = engine.iterated().collect();
-    let solved = FixedPoint::new(relaxed, slots).solve(engine, dt, next_dt, pushes)?;
+    let slots: Vec<_> = engine.iterated().collect();
+    let mut solved = FixedPoint::new(relaxed, slots.clone(), *effort).solve(engine, dt, next_dt, pushes)?;
+    *effort = solved.effort;
+    if solved.is_to_be_halved {
+        let take =
+            |engine: &mut Engine, dt, next_dt, effort: &mut _| window(engine, relaxed, dt, next_dt, pushes, effort);
+        if let Some(report) = effort.in_halves(engine, dt, next_dt, take)? {
+            return Ok(report);
+        }
+        engine.retract(START, true)?;
+        solved = FixedPoint::new(relaxed, slots, *effort).solve(engine, dt, next_dt, pushes)?;
+        *effort = solved.effort;
+    }
     Ok(solved.accept(engine, dt, |_| {}))
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Obstacles, Vertices, absurd_load, check_finite, support_velocity};
+use partita_cloth::{Held, Obstacles, Vertices, absurd_load, check_finite, report_supports};
 use partita_contact::Contacts;
 use partita_simulator::{Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, check};
 
@@ -155,7 +155,7 @@ impl AviCloth {
         report.substeps = count;
         report.iterations = u32::try_from(self.work.counts.events).unwrap_or(u32::MAX);
         report.passed_on = self.stop_carriers(inputs);
-        report.support_velocity = support_velocity(&self.work.held, inputs);
+        report_supports(&self.work.held, inputs, &mut report);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use partita_simulator::{Guide, HandleState, HandleTable, Inputs, Motion, Reaction, SimulatorError, Wrench};
+use partita_simulator::{
+    Guide, HandleState, HandleTable, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench,
+};
 use serde::Serialize;
 
 use crate::not_started;
@@ -59,19 +61,19 @@ pub enum Support {
     Guide(u32),
 }
 
-/// Velocity of all kinematic vertices ([`StepReport::support_velocity`]), but for those that are attached to what yields
-/// `[m/s]`: along their mean velocity, the smallest component of any of them; 0 where one of them has none. Grips that
-/// lift a sheet and draw its border together have the velocity of the lift.
-///
-/// [`StepReport::support_velocity`]: partita_simulator::StepReport::support_velocity
-pub fn support_velocity(held: &[Held], inputs: &Inputs) -> [f64; 3] {
+/// Reports the velocity of all kinematic vertices, but for those that are attached to what yields: along their mean velocity, the
+/// smallest component of any of them; 0 where one of them has none. Grips that lift a sheet and draw its border together
+/// have the velocity of the lift.
+pub fn report_supports(held: &[Held], inputs: &Inputs, report: &mut StepReport) {
     let yields = |guide: u32| inputs.responses.get(guide as usize).is_some_and(Option::is_some);
     let velocities = || held.iter().filter(|held| !held.guide.is_some_and(yields)).map(|held| held.velocity);
     let (sum, count) = velocities().fold((V3::zeros(), 0.0), |(sum, count), v| (sum + v, count + 1.0));
     let mean = sum / f64::max(count, 1.0);
     let share = |v: V3| v.dot(&mean) / mean.norm_squared();
     let least = velocities().map(share).fold(1.0, f64::min);
-    if least > 0.0 { (least * mean).into() } else { [0.0; 3] }
+    let common = if least > 0.0 { least * mean } else { V3::zeros() };
+    report.support_velocity = common.into();
+    report.support_spread = velocities().map(|v| (v - common).norm()).fold(0.0, f64::max);
 }
 
 impl Support {

@@ -7,7 +7,7 @@ mod rotation;
 mod stops;
 mod vertices;
 
-pub use holds::{Held, Holds, Support, may_hold, support_velocity};
+pub use holds::{Held, Holds, Support, may_hold, report_supports};
 pub use obstacles::{Obstacles, check_contact_rates, not_apart, note_contact, pose};
 pub use rotation::{Islands, Moment, largest_without_gain};
 pub use stops::Ended;

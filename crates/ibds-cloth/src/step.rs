@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_cloth::{Held, Islands, Moment, Obstacles, Support, absurd_load, support_velocity};
+use partita_cloth::{Held, Islands, Moment, Obstacles, Support, absurd_load, report_supports};
 use partita_contact::{Contacts, Pushes, Touch};
 use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
 
@@ -121,7 +121,7 @@ impl IbdsCloth {
         report.iterations = self.work.counts.iterations;
         report.budget_used = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
         report.passed_on = self.stop_carriers(inputs);
-        report.support_velocity = support_velocity(&self.work.held, inputs);
+        report_supports(&self.work.held, inputs, &mut report);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);

@@ -2,7 +2,7 @@
 
 use nalgebra::Vector3;
 use partita_cloth::{
-    Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, support_velocity,
+    Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, report_supports,
 };
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
 use partita_simulator::{HandleId, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
@@ -144,7 +144,7 @@ impl ImplicitCloth {
         self.work.next.time = end;
         report.budget_used = self.work.contacts.budget_used();
         report.passed_on = self.stop_carriers(inputs);
-        report.support_velocity = support_velocity(&self.work.held, inputs);
+        report_supports(&self.work.held, inputs, &mut report);
         report.add_up(&mut self.work.reactions);
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);
