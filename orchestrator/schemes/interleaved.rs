@@ -2,8 +2,8 @@
 //! the last one; then S_a takes a step consistent with S_b's motion".
 //!
 //! Contacts whose late reactions would add energy ([`crate::passivity`]) are iterated instead,
-//! until they end; where no loads are found for a window, its halves are taken. Contacts that are found when the work of the window is spent have their reactions
-//! bounded at once, as of an iteration that has not converged.
+//! until they end. A window for which no loads are found is taken in halves. Contacts that are found when the work of
+//! the window is spent have their reactions bounded at once, as of an iteration that has not converged.
 
 use partita_simulator::{Outcome, Wrench};
 

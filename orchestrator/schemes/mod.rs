@@ -23,7 +23,8 @@ pub enum Scheme {
     /// unless a contact is iterated. With r the follower's mass over the leader's, the error of two tied
     /// masses after n windows is r^(n+1): attachments want heavy leaders. A contact whose delayed
     /// reactions would add more than 1 % of its body's energy is iterated until it ends. Its first window
-    /// is repeated from a mark, and a window may end as `StoppedAt`.
+    /// is repeated from a mark. A window whose iteration finds no loads is taken in two halves
+    /// ([`Relaxed::halvings`]), and may end as `StoppedAt`.
     #[default]
     Interleaved,
     /// The pass repeated in place until load and report agree, each for the price of one more step of all: for followers as heavy

@@ -15,7 +15,7 @@ pub struct Relaxed {
     pub floor: f64,
     /// Converged when no attached handle is further from its carrier `[m]`. Default 1e-3.
     pub gap: f64,
-    /// Most passes a window; one more where the last trial failed, was not the best, or had to be
+    /// Most passes a window, or a half of one; one more where the last trial failed, was not the best, or had to be
     /// bounded. Default 24.
     pub passes: u32,
     /// Work that the passes of a window may take, relative to the limit of one step
