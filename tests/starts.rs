@@ -31,6 +31,7 @@ fn bodies() -> Vec<(&'static str, Body)> {
     let slab = Mesh::cuboid([1.0, 0.4, 1.0]).unwrap();
     let block = Mesh::cuboid([0.09, 0.2, 0.12]).unwrap();
     let mesh = |mesh: &Mesh| Shape::mesh(mesh.positions(), mesh.triangles());
+    let wedge = [-0.06, 0.06].map(|z| [[-0.06, -0.1, z], [0.06, -0.1, z], [0.05, 0.1, z], [-0.05, 0.1, z]]).concat();
     vec![
         ("slab", Body::fixed(Shape::cuboid([1.0, 0.4, 1.0])).at([0.0, -0.2, 0.0])),
         ("slab of triangles", Body::fixed(mesh(&slab)).at([0.0, -0.2, 0.0])),
@@ -40,6 +41,7 @@ fn bodies() -> Vec<(&'static str, Body)> {
         ("bar", Body::fixed(Shape::capsule_x(0.3, 0.025)).at([0.0, -0.025, 0.0])),
         ("post", Body::fixed(Shape::cylinder_y(0.2, 0.04)).at([0.0, -0.1, 0.0])),
         ("drum", Body::fixed(Shape::cylinder_x(0.3, 0.1)).at([0.0, -0.1, 0.0])),
+        ("wedge", Body::fixed(Shape::hull(wedge)).at([0.0, -0.1, 0.0])),
     ]
 }
 
