@@ -1,15 +1,15 @@
 //! Energy that a follower can have given in a pass: what it has lost, and what others gave it.
 //!
 //! A follower of energy E, from E₀ to E₁ in a pass, gives the work W = J·v̄ of each reaction J to its carrier, of mean
-//! velocity v̄. In the frame in which its kinematic supports rest these do no work, so
+//! velocity v̄. Kinematic supports at rest do no work, so
 //!
 //!   Σ W <= E₀ - E₁ + work of the loads on it as a leader.
 //!
 //! A follower that cannot do what is asked of it may report reactions that drive a carrier with more. Its tank
-//! ([`crate::passivity`]) gets that part of their work which keeps this balance. Wind, fields and loads from outside count as
-//! nothing: what they give through the follower does not drive a carrier whose loads find no fixed point. A passivity
-//! observer: B. Hannaford, J.-H. Ryu: Time-domain passivity control of haptic interfaces, IEEE Transactions on Robotics and
-//! Automation 18(1), 2002.
+//! ([`crate::passivity`]) gets that part of their work which keeps this balance. Wind and loads from outside count as
+//! nothing: what they give through the follower does not drive a carrier whose loads find no fixed point. Followers whose
+//! supports move are not checked. A passivity observer: B. Hannaford, J.-H. Ryu: Time-domain passivity control of haptic
+//! interfaces, IEEE Transactions on Robotics and Automation 18(1), 2002.
 
 use nalgebra::Vector3;
 use partita_simulator::{Ledger, Wrench};
@@ -18,8 +18,8 @@ use crate::{engine::Engine, passivity::SlotIndex};
 
 type V3 = Vector3<f64>;
 
-/// Largest velocity of a kinematic support relative to the others that counts as none `[m/s]`: rounding.
-const TOGETHER: f64 = 1e-9;
+/// Largest velocity of a kinematic support that counts as rest `[m/s]`: rounding.
+const REST: f64 = 1e-9;
 
 impl Engine {
     /// Ledgers of the followers of these slots now, by member; none of a follower that has none.
@@ -50,27 +50,27 @@ impl Engine {
 
     fn given_fraction(&self, member: usize, before: &Ledger, after: &Ledger, dt: f64) -> f64 {
         let Some(summary) = &self.pass.summaries[member] else { return 1.0 };
-        if summary.support_spread > TOGETHER {
+        if V3::from(summary.support_velocity).norm() + summary.support_spread > REST {
             return 1.0;
         }
-        let frame = V3::from(summary.support_velocity);
-        let energy = |ledger: &Ledger| {
-            let moving = 0.5 * ledger.mass * frame.norm_squared() - V3::from(ledger.momentum).dot(&frame);
-            ledger.kinetic + moving + ledger.potential
-        };
+        let energy = |ledger: &Ledger| ledger.kinetic + ledger.potential;
         let (mut available, mut driving) = (energy(before) - energy(after), 0.0);
         for (i, interface) in self.interfaces.iter().enumerate() {
             for (s, slot) in interface.slots.iter().enumerate() {
-                let work = |impulse: Wrench| self.motion([i, s], dt).work_in(frame, impulse);
+                let work = |impulse: Wrench| self.motion([i, s], dt).work(impulse);
                 if interface.follower == member && self.pass.got[i][s] != Wrench::ZERO {
                     let given = work(self.pass.reaction([i, s]));
                     if slot.is_contact() && given > 0.0 { driving += given } else { available -= given }
                 }
-                if interface.leader == member && self.pass.used[i][s] != Wrench::ZERO {
-                    available += work(self.pass.used[i][s]);
+                if interface.leader == member {
+                    // The work of an impact at the start is not that of its mean velocity.
+                    if self.state.interfaces[i].impacts[s] != Wrench::ZERO {
+                        return 1.0;
+                    }
+                    available += work(self.pass.used[i][s] + self.pass.added[i][s]);
                 }
             }
         }
-        if driving > available { available.max(0.0) / driving } else { 1.0 }
+        if driving > 0.0 && driving > available { available.max(0.0) / driving } else { 1.0 }
     }
 }

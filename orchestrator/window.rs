@@ -78,6 +78,7 @@ impl Engine {
         }
         (report.window, report.time) = (window, end);
         (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
+        self.state.longest_dt = self.state.longest_dt.max(dt);
         self.state.totals.count_once(totals);
         report
     }
@@ -92,19 +93,21 @@ impl Engine {
         mut take: impl FnMut(&mut Self, f64, f64) -> Result<WindowReport, Failure>,
     ) -> Result<Option<WindowReport>, Failure> {
         self.mark(mark, true)?;
-        let (before, half) = (self.state.clone(), 0.5 * dt);
+        let (before, summaries, half) = (self.state.clone(), self.pass.summaries.clone(), 0.5 * dt);
         self.hold_for(0.5);
         let first = take(self, half, half);
         // Members that are not coupled have taken all of the window.
-        let summaries = self.pass.summaries.iter_mut().zip(&self.members);
-        summaries.filter(|(_, member)| !member.coupled).for_each(|(summary, _)| *summary = None);
+        let alone = self.pass.summaries.iter_mut().zip(&self.members);
+        alone.filter(|(_, member)| !member.coupled).for_each(|(summary, _)| *summary = None);
         let halves = first.and_then(|first| Ok([first, take(self, half, next_dt)?]));
         let report = match halves {
             Ok(halves) => Some(self.joined(halves, &before.totals, before.window, before.time + dt, dt)),
             Err(_) => {
                 self.retract(mark, true)?;
                 self.mark(START, true)?;
-                self.state = before;
+                let passes = self.state.totals.passes;
+                (self.state, self.pass.summaries) = (before, summaries);
+                self.state.totals.passes = passes;
                 None
             }
         };

@@ -231,7 +231,10 @@ impl<'a> FixedPoint<'a> {
             if fits && gap <= self.parameters.gap && turn <= PI {
                 break (relative, Outcome::Converged, is_spent, false);
             }
+            // More loads do not help where these are a fixed point of another motion.
+            let may_go_on = may_go_on && !(fits && turn > PI);
             let may_halve = self.effort.may_halve(engine, dt, self.parameters, most)
+                && turn <= 2.0 * PI
                 && self.slots.iter().any(|&slot| engine.contact(slot, dt).is_some());
             if !giving_up && !may_go_on && !may_halve {
                 giving_up = true;

@@ -16,6 +16,9 @@ const LONGER: f64 = 4.0;
 /// Work of a window, relative to the limit of one step, up to which halves of it are tried [-].
 const MOST_USED: f64 = 1.5;
 
+/// Passes of a window after which no piece of it is halved.
+const MOST_PASSES: u32 = 128;
+
 /// Number of the mark at the start of a window that is halved; less than that for its halves.
 const HALVES: u64 = STEP - 1;
 
@@ -51,11 +54,12 @@ impl Effort {
     pub(super) fn may_halve(&self, engine: &Engine, dt: f64, parameters: &Relaxed, most: f64) -> bool {
         self.halvings < parameters.halvings + self.longer
             && self.used + 2.0 * most <= MOST_USED
+            && self.passes < MOST_PASSES
             && f64::from(2 << self.halvings) * dt > engine.state.longest_dt
     }
 
     /// Takes a piece that is marked as [`START`] in two halves, see [`Engine::in_halves`]. Where one fails, there is no report, and
-    /// the piece is not halved any more.
+    /// no piece of the window is halved any more.
     pub(super) fn in_halves(
         &mut self,
         engine: &mut Engine,

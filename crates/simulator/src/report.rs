@@ -87,8 +87,8 @@ pub struct StepReport {
     /// velocity, the smallest component of any of them `[m/s]`. Contacts may not give energy in the frame that moves so.
     /// It is 0 without such supports, and where one of them does not move along the mean velocity.
     pub support_velocity: [f64; 3],
-    /// Largest velocity of a kinematic support relative to that `[m/s]`. Where it is 0 supports do no work in their frame, so the
-    /// follower can give no more energy than it has ([`Ledger`]).
+    /// Largest velocity of a kinematic support relative to that `[m/s]`. Where both are 0 supports do no work, so the follower can
+    /// give no more energy than it has ([`Ledger`]).
     pub support_spread: f64,
     /// What a person should know: a clipped speed, a repaired input.
     pub notes: Vec<String>,
