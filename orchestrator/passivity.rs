@@ -59,7 +59,7 @@ const SUDDEN: f64 = 4.0;
 /// impact [-].
 const FADED: f64 = 0.1;
 
-/// Turn of a carrier in a window beyond which energy that the follower gives it does not count [rad]. A follower moves
+/// Turn of a carrier in a window beyond which energy that the follower gives it does not count `[rad]`. A follower moves
 /// along chords of the carrier's path, with directions that are wrong by half of it.
 const COUNTED_TURN: f64 = FRAC_PI_2;
 
@@ -141,7 +141,7 @@ pub(crate) struct HandleMotion<'a> {
 }
 
 impl HandleMotion<'_> {
-    /// Angle by which the handle turns in this window, by its mean spin [rad].
+    /// Angle by which the handle turns in this window, by its mean spin `[rad]`.
     fn turn(&self) -> f64 {
         0.5 * self.dt * (V3::from(self.start.spin) + V3::from(self.end.spin)).norm()
     }
@@ -352,7 +352,7 @@ impl Engine {
         HandleMotion { slot, start: &states[slot.watched], end: &ends[slot.watched], dt }
     }
 
-    /// Angle by which the carrier of a slot turns in the last pass, if it is in contact [rad]. Followers of one that turns by more
+    /// Angle by which the carrier of a slot turns in the last pass, if it is in contact `[rad]`. Followers of one that turns by more
     /// than half a turn see the shorter rest, so their reactions are those to another motion.
     pub(crate) fn turn(&self, slot: SlotIndex, dt: f64) -> f64 {
         self.contact(slot, dt).map_or(0.0, |window| window.turn())

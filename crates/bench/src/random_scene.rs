@@ -69,7 +69,7 @@ pub enum Bodies {
     Turning,
 }
 
-/// Largest spin of bodies in a window [rad]: what Rapier's free rotation gains with more is not the cloth's.
+/// Largest spin of bodies in a window `[rad]`: what Rapier's free rotation gains with more is not the cloth's.
 const SPIN: f64 = 0.05;
 
 /// A scene, and the energy that moves in it at least `[J]`.
