@@ -143,7 +143,7 @@ pub(crate) struct HandleMotion<'a> {
 impl HandleMotion<'_> {
     /// Angle by which the handle turns in this window, by its mean spin `[rad]`.
     fn turn(&self) -> f64 {
-        0.5 * self.dt * (V3::from(self.start.spin) + V3::from(self.end.spin)).norm()
+        turn([self.start, self.end], self.dt)
     }
 
     /// Part of the work of reactions in this window that counts as given, of which the follower has given a `fraction` `[J]`.
@@ -158,7 +158,7 @@ impl HandleMotion<'_> {
     }
 
     /// The same in a frame of such a velocity `[m/s]`, `[J]`.
-    pub(crate) fn work_in(&self, frame: V3, impulse: Wrench) -> f64 {
+    fn work_in(&self, frame: V3, impulse: Wrench) -> f64 {
         let mean = |a: [f64; 3], b: [f64; 3]| 0.5 * (V3::from(a) + V3::from(b));
         let velocity = mean(self.start.velocity, self.end.velocity) - frame;
         work(impulse, [velocity, mean(self.start.spin, self.end.spin)])
@@ -192,6 +192,11 @@ impl HandleMotion<'_> {
         let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
         [at(self.start).max(at(self.end)), free]
     }
+}
+
+/// Angle by which what has these states at the start and the end of a window of `dt` `[s]` turns, by its mean spin `[rad]`.
+pub(crate) fn turn([start, end]: [&HandleState; 2], dt: f64) -> f64 {
+    0.5 * dt * (V3::from(start.spin) + V3::from(end.spin)).norm()
 }
 
 /// Work of an impulse at such a velocity and spin `[J]`.

@@ -11,13 +11,12 @@ use std::{
 };
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use nalgebra::Vector3;
 use partita_simulator::{
     Carrier, Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError,
     Snapshot, Stages, Wrench,
 };
 
-use crate::measure;
+use crate::{measure, passivity::turn};
 
 /// A look at the simulator where it lives.
 pub(crate) type Look = Box<dyn FnOnce(&dyn Simulator) + Send>;
@@ -156,11 +155,10 @@ impl Worker {
             let mut on_it = reactions.iter().filter(|reaction| reaction.guide as usize == number);
             on_it.any(|reaction| reaction.impulse != Wrench::ZERO)
         };
-        let spin = |state: &HandleState| Vector3::from(state.spin);
         let note = |(number, (guide, motion)): (usize, (&Guide, &Option<Motion>))| {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { return None };
             let Carrier::Frame(_) = surface.carrier else { return None };
-            let turn = 0.5 * dt * (spin(&motion.begin[0]) + spin(&motion.end[0])).norm();
+            let turn = turn([&motion.begin[0], &motion.end[0]], dt);
             let text = "turns by more than half a turn in a window, of which contact sees the shorter rest: raise the scene's rate";
             (turn > PI && acts(number)).then(|| format!("`{}` {text}", surface.name))
         };

@@ -209,7 +209,7 @@ impl Builder {
             self.members[interface.leader].coupled = true;
             self.members[interface.follower].coupled = true;
         }
-        // What hangs on a spring has to take the same pieces of a window as its other end.
+        // Members at a spring have to take the same pieces of a window as its other end.
         for member in self.springs.iter().flat_map(|spring| spring.ends).map(|(member, _)| member) {
             self.members[member].coupled = true;
         }

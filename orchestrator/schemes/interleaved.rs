@@ -33,15 +33,14 @@ pub(super) fn window(
     }
     let forces: Vec<_> =
         engine.state.interfaces.iter_mut().map(|interface| std::mem::take(&mut interface.force)).collect();
-    let passed = engine.pass(dt, next_dt, &forces, pushes, effort.passes > 0);
-    effort.add(engine);
+    let passed = engine.pass(dt, next_dt, &forces, pushes, false);
     for (interface, force) in engine.state.interfaces.iter_mut().zip(forces) {
         interface.force = force;
     }
     passed?;
     let active = engine.active_contacts(dt, next_dt);
     engine.to_iterate.extend(active);
-    let report = engine.accept(dt, effort.passes, 0.0, Outcome::Converged);
+    let report = engine.accept(dt, 1, 0.0, Outcome::Converged);
     carry_over(engine, dt);
     Ok(report)
 }
@@ -56,11 +55,7 @@ fn iterated(
 ) -> Result<WindowReport, Failure> {
     let parameters = Relaxed::default().tolerance(1e-3).gap(f64::INFINITY).passes(PASSES);
     engine.mark(START, true)?;
-    let mut has_passed = false;
     let (solved, late) = loop {
-        if std::mem::replace(&mut has_passed, true) {
-            engine.retract(START, true)?;
-        }
         let slots = engine.iterated().collect();
         let iteration = FixedPoint::new(&parameters, slots, *effort).energy(ENERGY);
         let mut solved = iteration.solve(engine, dt, next_dt, pushes)?;
@@ -81,6 +76,7 @@ fn iterated(
             break (solved, more);
         }
         engine.iterate(&more);
+        engine.retract(START, true)?;
     };
     let report = solved.accept(engine, dt, |engine| carry_over(engine, dt));
     engine.iterate(&late);

@@ -116,18 +116,17 @@ pub(super) fn window(
     effort: &mut Effort,
 ) -> Result<WindowReport, Failure> {
     engine.mark(START, true)?;
-    let slots: Vec<_> = engine.iterated().collect();
-    let mut solved = FixedPoint::new(relaxed, slots.clone(), *effort).solve(engine, dt, next_dt, pushes)?;
-    *effort = solved.effort;
-    if solved.is_to_be_halved {
+    loop {
+        let slots = engine.iterated().collect();
+        let solved = FixedPoint::new(relaxed, slots, *effort).solve(engine, dt, next_dt, pushes)?;
+        *effort = solved.effort;
+        if !solved.is_to_be_halved {
+            return Ok(solved.accept(engine, dt, |_| {}));
+        }
         let take =
             |engine: &mut Engine, dt, next_dt, effort: &mut _| window(engine, relaxed, dt, next_dt, pushes, effort);
         if let Some(report) = effort.in_halves(engine, dt, next_dt, take)? {
             return Ok(report);
         }
-        engine.retract(START, true)?;
-        solved = FixedPoint::new(relaxed, slots, *effort).solve(engine, dt, next_dt, pushes)?;
-        *effort = solved.effort;
     }
-    Ok(solved.accept(engine, dt, |_| {}))
 }
