@@ -4,6 +4,7 @@
 //!
 //! Start at [`Scene`]; a scene that is built is a [`Run`].
 
+mod bounded;
 mod build;
 mod energy;
 mod engine;

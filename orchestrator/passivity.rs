@@ -416,41 +416,6 @@ impl Engine {
         let [other, taken] = [other, self.pass.reaction([i, s])].map(|impulse| window.work_in(frame, impulse));
         interface.passivity[s].tank.after(other, window.counted(taken, self.given_fractions[i])).energy()
     }
-
-    /// Part of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
-    /// `velocities` and shows a fraction `shown` of its mobility. All of one that is not a contact's, or moves nothing.
-    ///
-    /// With the mobility φ M, φ = `shown`, the part c of an impulse against the motion stops it at
-    /// most: c·v + φ c·M c <= 0. One that drives the carrier does no more work than the follower
-    /// has given to drive it: c·v + φ c·M c/2 <= `given` `[J]`.
-    pub(crate) fn passive_part(
-        &self,
-        [i, s]: SlotIndex,
-        impulse: Wrench,
-        velocities: &[V3; 2],
-        shown: f64,
-        given: f64,
-    ) -> Wrench {
-        let by_itself = work(impulse, self.change([i, s], impulse));
-        if !self.interfaces[i].slots[s].collides || by_itself <= 0.0 {
-            return impulse;
-        }
-        let along = work(impulse, *velocities);
-        impulse.scaled(passive_fraction(along, shown * by_itself, given))
-    }
-}
-
-/// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the
-/// motion, else with s along + s² own/2 <= given. Impulses against the motion may not use what is
-/// given: of 1,800 random scenes five more gain where they may.
-fn passive_fraction(along: f64, own: f64, given: f64) -> f64 {
-    let given = given.max(0.0);
-    if along < 0.0 {
-        return (-along / own).min(1.0);
-    }
-    // The root without cancellation; 0/0 where nothing is given and nothing moves.
-    let root = along + (along * along + 2.0 * own * given).sqrt();
-    if root > 0.0 { (2.0 * given / root).min(1.0) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -469,21 +434,5 @@ mod tests {
         assert_eq!(after(&[[-1.0, -4.0], [0.0, 5.0]]), 2.0);
         assert_eq!(after(&[[-4.0, -1.0], [0.0, 2.0]]), 2.0);
         assert!(after(&[[3.0, 1.0]]) < 0.0);
-    }
-
-    /// An impulse stops its carrier at most, or drives it with as much energy as there is; a
-    /// carrier that nothing yields is pushed against its motion in full.
-    #[test]
-    fn fractions_of_impulses_are_passive() {
-        assert_eq!(passive_fraction(-3.0, 1.0, 0.0), 1.0);
-        assert_eq!(passive_fraction(-3.0, 12.0, 5.0), 0.25);
-        assert_eq!(passive_fraction(-3.0, 0.0, 0.0), 1.0);
-        assert_eq!(passive_fraction(3.0, 1.0, 0.0), 0.0);
-        assert_eq!(passive_fraction(3.0, 1.0, -1.0), 0.0);
-        assert_eq!(passive_fraction(0.0, 0.0, 0.0), 0.0);
-        assert_eq!(passive_fraction(3.0, 0.0, 1.5), 0.5);
-        assert_eq!(passive_fraction(3.0, 1.0, 3.5), 1.0);
-        let s = passive_fraction(3.0, 4.0, 1.0);
-        assert!(s < 1.0 && (3.0 * s + 2.0 * s * s - 1.0).abs() < 1e-12, "{s}");
     }
 }

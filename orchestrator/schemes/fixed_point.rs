@@ -25,6 +25,7 @@ use partita_simulator::{Outcome, Wrench};
 
 use super::{Relaxed, halving::Effort};
 use crate::{
+    bounded::Bounded,
     engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
     passivity::{SlotIndex, work},
 };
@@ -126,7 +127,8 @@ impl Solved {
             let velocities = engine.next_velocities([i, s]);
             let shown = shown * engine.sharing(&self.slots, [i, s]);
             let tank = engine.state.interfaces[i].passivity[s].tank.energy();
-            let passive = owed - waiting + engine.passive_part([i, s], payable, &velocities, shown, tank);
+            let fraction = engine.passive_fraction([i, s], payable, &velocities, shown, tank);
+            let passive = owed - waiting + payable.scaled(fraction);
             let state = &mut engine.state.interfaces[i];
             (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
             let keeps = !has_converged && reaction != Wrench::ZERO;
@@ -308,15 +310,17 @@ impl<'a> FixedPoint<'a> {
         let mut loads = forces.to_vec();
         self.unstack(engine, &trial.x, &mut loads);
         // Later loads may be so large that carriers meet others, hence by the first pass.
-        let slots = self.slots.iter().zip(&self.shown[0]).zip(self.mobility_shown(engine));
-        let wrenches = slots.zip(&trial.given).map(|(((&slot, ([applied, _], end)), shown), &given)| {
-            let change = engine.change(slot, *applied);
-            let without = [0, 1].map(|k| end[k] - shown * change[k]);
-            let load = loads[slot[0]][slot[1]].scaled(dt);
-            let shown = shown * engine.sharing(&self.slots, slot);
-            engine.passive_part(slot, load, &without, shown, given).scaled(1.0 / dt)
-        });
-        self.rows(engine, wrenches).collect()
+        let shown = self.mobility_shown(engine);
+        let first = self.slots.iter().zip(&self.shown[0]).zip(&shown);
+        let mut bounded: Vec<Bounded> = first
+            .zip(&trial.given)
+            .map(|(((&slot, ([applied, _], end)), &shown), &given)| {
+                let load = loads[slot[0]][slot[1]].scaled(dt);
+                Bounded { slot, load, applied: *applied, end: *end, shown, given, fraction: 0.0 }
+            })
+            .collect();
+        engine.bound_together(&mut bounded);
+        self.rows(engine, bounded.iter().map(|bounded| bounded.load.scaled(bounded.fraction / dt))).collect()
     }
 
     /// Largest fraction of its mobility that each carrier showed from one pass to the next, along

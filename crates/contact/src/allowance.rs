@@ -47,6 +47,7 @@ impl Contacts {
     /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
     /// this one. Without it, each call has as many for itself.
     pub fn start_step(&mut self) {
+        self.leads = true;
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };
     }
 

@@ -50,6 +50,8 @@ pub struct Contacts {
     pub(crate) parameters: Parameters,
     pub(crate) features: Features,
     pub(crate) obstacles: Vec<(Obstacle, Core)>,
+    /// Whether what is inside an obstacle, or crosses something, is led out.
+    pub(crate) leads: bool,
     pub(crate) work: Work,
 }
 
@@ -172,6 +174,8 @@ pub(crate) struct Work {
     pub embedded: Vec<[u32; 2]>,
     /// Vertices of regions that are inside, each with its obstacle, in order.
     pub within: Vec<[u32; 2]>,
+    /// Largest distance that something inside an obstacle, or crossing something, has to go to be out `[m]`.
+    pub depth: f64,
     /// Vertices that are led out of solids in regions, in order of pairs (`regions.rs`).
     pub led: Vec<Led>,
     /// Kinematic elements in convex solids at the start of the next step (`entered.rs`).
@@ -248,7 +252,7 @@ impl Contacts {
                 restitution: obstacle.restitution,
             });
         }
-        Ok(Self { parameters, features, obstacles, work })
+        Ok(Self { parameters, features, obstacles, leads: true, work })
     }
 
     /// As given.
@@ -259,6 +263,22 @@ impl Contacts {
     /// Changes whether the surface meets itself, and the rates.
     pub fn set(&mut self, self_contact: bool, rates: ContactRates) {
         (self.parameters.self_contact, self.parameters.rates) = (self_contact, rates);
+    }
+
+    /// Keeps what is inside an obstacle, or crosses something, as deep as it is, until the next [`Contacts::start_step`]: leading it
+    /// out may give the surface energy.
+    pub fn keep_depths(&mut self) {
+        self.leads = false;
+    }
+
+    /// Whether what is inside an obstacle, or crosses something, is led out.
+    pub fn leads(&self) -> bool {
+        self.leads
+    }
+
+    /// Part of the way out that features inside an obstacle, or crossing something, make up in this interval [-].
+    pub(crate) fn leading(&self) -> f64 {
+        if self.leads { self.work.parting } else { 0.0 }
     }
 
     /// As given.
@@ -381,6 +401,7 @@ impl Contacts {
         report.cost.pairs += lap();
         self.repel(state, report, dt);
         self.untangle();
+        report.depth = report.depth.max(self.work.depth);
         report.cost.repel += lap();
         let clear = self.stop_impacts(state, report, dt)?;
         report.cost.impacts += lap();

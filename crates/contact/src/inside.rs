@@ -106,6 +106,7 @@ impl Contacts {
 
     /// Keeps those that still are inside, and pushes contacts that lead them out.
     pub(crate) fn lead_out(&mut self, state: &mut State) {
+        let leading = self.leading();
         state.inside.retain(|&[vertex, number]| {
             let (obstacle, core) = &self.obstacles[number as usize];
             let Some([begin, end]) = &self.work.poses[number as usize] else { return false };
@@ -114,12 +115,13 @@ impl Contacts {
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
             let meeting = self.work.meetings[number as usize];
             let n = begin * way;
+            self.work.depth = self.work.depth.max((place - x).norm() + meeting.thickness);
             let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] };
             self.work.contacts.push(Contact {
                 weights: [1.0, 0.0, 0.0, 0.0],
                 n,
                 drift: place - then,
-                least: self.work.parting * meeting.thickness,
+                least: leading * meeting.thickness,
                 friction: meeting.friction,
                 ..Contact::unloaded(pair, Some(number))
             });

@@ -423,22 +423,23 @@ impl Contacts {
             stays
         });
         keep_once(inside);
-        let mut contacts = std::mem::take(&mut self.work.contacts);
+        let (mut contacts, mut deepest) = (std::mem::take(&mut self.work.contacts), self.work.depth);
         for region in &state.regions {
             let meeting = self.work.meetings[region.obstacle as usize];
             contacts.extend(self.planes_of(region).into_iter().flatten().map(|(led, depth, drift)| {
                 let lacking = depth + meeting.thickness;
+                deepest = deepest.max(lacking);
                 Contact {
                     weights: LED,
                     n: led.n,
                     drift,
-                    least: if lacking < 0.0 { lacking } else { self.work.parting * lacking },
+                    least: if lacking < 0.0 { lacking } else { self.leading() * lacking },
                     friction: meeting.friction,
                     ..Contact::unloaded(led.pair, Some(region.obstacle))
                 }
             }));
         }
-        self.work.contacts = contacts;
+        (self.work.contacts, self.work.depth) = (contacts, deepest);
     }
 
     /// Contact of each vertex of a region with its plane, depth below the plane, and displacement of the plane there as it counts in the
@@ -479,7 +480,7 @@ impl Contacts {
 
     /// Adds contacts of vertices with planes that lead them out, for simulators that resist by forces.
     pub(crate) fn add_near_led(&self, state: &State, out: &mut Vec<Near>) {
-        for region in &state.regions {
+        for region in state.regions.iter().filter(|_| self.leads) {
             let Some(planes) = self.planes_of(region) else { continue };
             let meeting = self.work.meetings[region.obstacle as usize];
             out.extend(planes.map(|(led, depth, drift)| Near {

@@ -18,6 +18,7 @@ impl Contacts {
     /// \[BFA02\] section 7.2: what is near at the begin.
     pub(crate) fn repel(&mut self, state: &mut State, report: &mut Report, dt: f64) {
         self.work.contacts.clear();
+        self.work.depth = 0.0;
         self.work.cancelled.clear();
         self.lead_out(state);
         report.cost.tested += self.work.pairs.len();

@@ -35,6 +35,8 @@ pub struct Report {
     pub tangled: Vec<u32>,
     /// Vertices inside obstacles at the start of a part, each led out.
     pub led: usize,
+    /// Largest distance that what is inside an obstacle, or crosses something, has to go to be out `[m]`.
+    pub depth: f64,
     /// Vertices between obstacles or pins that leave them no room, in order; there, cloth may be inside obstacles or pierced
     /// by them.
     pub pinched: Vec<u32>,

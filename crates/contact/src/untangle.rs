@@ -179,7 +179,7 @@ impl Contacts {
         let size = way.norm();
         let known = size > 0.0 && size.is_finite();
         let n = if known { way / size } else { V3::zeros() };
-        let least = LED_APART * self.work.parting * self.meeting(obstacle).thickness * size.min(1.0);
+        let least = LED_APART * self.leading() * self.meeting(obstacle).thickness * size.min(1.0);
         let through = usize::from((heights[0] > heights[1]) == (n.dot(&normal) > 0.0));
         let clear = if known { size.min(1.0) } else { 0.0 };
         Crossing { vertices, obstacle, weights, n, least, through, clear, push: 0.0, most: 0.0 }
@@ -203,6 +203,9 @@ impl Contacts {
 
     /// Leads apart what crosses.
     pub(crate) fn untangle(&mut self) {
+        for crossing in &self.work.crossings {
+            self.work.depth = self.work.depth.max(LED_APART * self.meeting(crossing.obstacle).thickness);
+        }
         let work = &mut self.work;
         for sweep in 0..SWEEPS {
             for crossing in &mut work.crossings {

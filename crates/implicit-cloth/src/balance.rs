@@ -14,6 +14,7 @@
 
 use nalgebra::Vector3;
 use partita_simulator::{Guide, Inputs, Motion, Reaction, path::straight};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     ImplicitCloth,
@@ -34,6 +35,19 @@ const GAIN_ALONE: f64 = 0.002;
 /// Energy by mass of a substep where no carrier answers to the cloth, relative to what it is where one does [-]. With 1, a
 /// first substep of 60 Hz gained up to 0.03 J/kg in 1 % of starts in bodies; with 0.1 in none of 864.
 const UNANSWERED: f64 = 0.1;
+
+/// Energy that cloth may get from being led out of obstacles, relative to that of lifting all of it as far [-]: cloth that starts inside
+/// gets that much. Led against its tension, or out of what presses it on, it would get more in each step.
+const LIFT: f64 = 1.5;
+
+/// Cloth that is led out of obstacles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Led {
+    /// Largest distance that it had to go since it has been inside `[m]`.
+    depth: f64,
+    /// Energy that this gave it since then, beyond what substeps may give `[J]`.
+    given: f64,
+}
 
 /// Energy that a substep may give: a share of the mean kinetic energy at its start and end [-], and an energy of all mass
 /// `[J/kg]`.
@@ -64,6 +78,19 @@ impl ImplicitCloth {
     /// Energy that one may give without a report.
     pub(crate) fn may_give_at_most(&self, dt: f64) -> MayGive {
         MayGive { share: GAIN, of_mass: self.parameters.falls(dt).powi(2) }
+    }
+
+    /// Whether the substep that was just taken may lead cloth out of obstacles if that gave it an energy beyond what substeps may
+    /// give `[J]`. If so, it is counted.
+    pub(crate) fn may_lead(&mut self, given: f64) -> bool {
+        let Work { next, depth, .. } = &mut self.work;
+        let led = Led { depth: next.led.depth.max(*depth), given: next.led.given + given.max(0.0) };
+        let mass: f64 = self.sheet.masses.iter().sum();
+        let may = given <= 0.0 || led.given <= LIFT * mass * self.parameters.falls(1.0) * led.depth;
+        if may {
+            next.led = led;
+        }
+        may
     }
 
     /// Energy that the part of a step that was just taken, with such reactions, gave, and what it

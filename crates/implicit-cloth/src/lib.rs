@@ -171,6 +171,7 @@ impl ImplicitCloth {
             impacts: vec![],
             holding: vec![],
             unbalanced: 0.0,
+            depth: 0.0,
             islands: Islands::new(partita_mesh::islands(
                 mesh.vertices().len(),
                 mesh.edges().iter().map(|edge| edge.vertices),

@@ -5,6 +5,8 @@ use partita_contact::Pair;
 use partita_simulator::Wrench;
 use serde::{Deserialize, Serialize};
 
+use crate::balance::Led;
+
 /// One entry a vertex in the first two.
 #[derive(PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
@@ -22,6 +24,7 @@ pub(crate) struct State {
     pub normal_forces: Vec<(Pair, f64)>,
     /// As in [`partita_simulator::Ledger::external`].
     pub external: Wrench,
+    pub led: Led,
 }
 
 /// Positions, velocities, duration.
@@ -36,7 +39,7 @@ impl Clone for State {
     }
 
     fn clone_from(&mut self, from: &Self) {
-        let Self { positions, velocities, time, before, contact, normal_forces, external } = from;
+        let Self { positions, velocities, time, before, contact, normal_forces, external, led } = from;
         self.positions.clone_from(positions);
         self.velocities.clone_from(velocities);
         self.time = *time;
@@ -50,6 +53,6 @@ impl Clone for State {
         }
         self.contact.clone_from(contact);
         self.normal_forces.clone_from(normal_forces);
-        self.external = *external;
+        (self.external, self.led) = (*external, *led);
     }
 }

@@ -5,11 +5,11 @@ use partita_cloth::{
     Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, report_supports,
 };
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
-use partita_simulator::{HandleId, Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{HandleId, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     ImplicitCloth, Integrator,
-    balance::MayGive,
+    balance::{Led, MayGive},
     blocks::Blocks,
     clock::Clock,
     integrate::{Memory, Problem, integrate},
@@ -44,6 +44,9 @@ const UNBALANCED: f64 = 0.5;
 /// due to the load [-].
 const ABSURD: f64 = 1e4;
 
+/// Note of a step in which nothing is led out of obstacles, since that would give the cloth energy.
+const KEPT: &str = "cloth stays inside an obstacle or crosses something: to lead it out would give it energy";
+
 /// Memory that a step works in. Nothing in it outlives a step but as a cache.
 pub(crate) struct Work {
     pub matrix: Blocks,
@@ -65,6 +68,8 @@ pub(crate) struct Work {
     pub links: Vec<Link>,
     /// [`crate::integrate::Ended::unbalanced`] of the last substep.
     pub unbalanced: f64,
+    /// [`partita_contact::Report::depth`] of the last substep `[m]`.
+    pub depth: f64,
     pub islands: Islands,
     /// Of vertices, as long as twice the area around them `[m²]`; how an obstacle pushes each, and whether another does so against it.
     pub normals: Vec<V3>,
@@ -122,16 +127,21 @@ impl ImplicitCloth {
             let is_long = over > 0.0 && (over < HELPS * tried || !self.gains_by_contact(duration));
             if length > 1 && (is_long || self.stretches_far()) {
                 tried = if over > 0.0 { over } else { f64::INFINITY };
-                self.work.next.clone_from(&self.work.begin);
-                self.work.reactions.truncate(booked);
-                report.outcome = outcome;
-                report.notes.truncate(notes);
+                self.take_back(booked, &mut report, outcome, notes);
                 length /= 2;
                 continue;
             }
             self.check_balance(dt, inputs)?;
             let most = self.may_give_at_most(duration);
-            if let Some((error, bound, unit)) = excess.and_then(|_| self.excess(duration, &motions, booked, most)) {
+            let excess = excess.and_then(|_| self.excess(duration, &motions, booked, most));
+            let is_led = self.work.depth > 0.0 && self.work.contacts.leads();
+            if is_led && !self.may_lead(excess.map_or(0.0, |(gained, may, _)| gained - may)) {
+                self.take_back(booked, &mut report, outcome, notes);
+                self.work.contacts.keep_depths();
+                report.notes.push(KEPT.into());
+                continue;
+            }
+            if let Some((error, bound, unit)) = excess {
                 report.outcome.note(error, bound, unit);
             }
             report.substeps += 1;
@@ -149,6 +159,14 @@ impl ImplicitCloth {
         report.add_up_impacts(&mut self.work.impacts);
         report.add_up_holding(&mut self.work.holding);
         Ok(report)
+    }
+
+    /// Takes back the part of a step that was just taken, with reactions and notes from such numbers on.
+    fn take_back(&mut self, reactions: usize, report: &mut StepReport, outcome: Outcome, notes: usize) {
+        self.work.next.clone_from(&self.work.begin);
+        self.work.reactions.truncate(reactions);
+        report.outcome = outcome;
+        report.notes.truncate(notes);
     }
 
     /// Whether the part of a step that was just taken stretched the cloth by more than it may.
@@ -455,7 +473,8 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, .. } = &mut self.work;
+        let Work { memory, next, contacts, inverse_masses, obstacles, held, links, reactions, depth, .. } =
+            &mut self.work;
         let paths = obstacles.paths(motions);
         let step = partita_contact::Step {
             dt,
@@ -478,6 +497,10 @@ impl ImplicitCloth {
                 None => next.external += Wrench { linear: (-taken).into(), angular: (-position.cross(&taken)).into() },
                 Some(guide) => reactions.push(Reaction { guide, carrier: 0, impulse: Wrench::force(taken) }),
             }
+        }
+        *depth = found.depth;
+        if found.depth == 0.0 {
+            next.led = Led::default();
         }
         note_contact(&found, report);
         std::mem::swap(&mut next.positions, &mut memory.x);
