@@ -37,22 +37,42 @@ pub(crate) struct Bounded {
 }
 
 impl Engine {
-    /// Finds the fractions of loads that add no energy, those on one carrier together.
-    pub(crate) fn bound_together(&self, loads: &mut [Bounded]) {
+    /// Finds the fractions of loads that add no energy, those on one carrier together. Of a follower to which the carrier owes energy,
+    /// what it `reported` counts where that takes more of it than the load does: with less the debt would grow.
+    pub(crate) fn bound_together(&self, loads: &mut [Bounded], reported: &[Wrench]) {
+        for k in 0..loads.len() {
+            let velocities = self.velocities_with_others(loads, k);
+            let [i, s] = loads[k].slot;
+            let taken = |load: Wrench| {
+                let [along, own] = [work(load, velocities), loads[k].shown * work(load, self.change([i, s], load))];
+                let fraction = passive_fraction(along, own, 0.0);
+                -fraction * (along + 0.5 * fraction * own)
+            };
+            if self.is_owed([i, s]) && taken(reported[k]) > taken(loads[k].load) {
+                loads[k].load = reported[k];
+            }
+        }
         for _ in 0..ROUNDS {
             for k in 0..loads.len() {
-                let Bounded { slot, load, end, shown, given, .. } = &loads[k];
-                let others = &self.interfaces[slot[0]].slots[slot[1]].others;
-                let on_carrier = loads.iter().enumerate().filter(|(j, other)| *j == k || others.contains(&other.slot));
-                let change = on_carrier.fold(Wrench::ZERO, |sum, (j, other)| {
-                    let now = if j == k { Wrench::ZERO } else { other.load.scaled(other.fraction) };
-                    sum + now - other.applied
-                });
-                let change = self.change(*slot, change);
-                let velocities = [0, 1].map(|i| end[i] + *shown * change[i]);
+                let velocities = self.velocities_with_others(loads, k);
+                let Bounded { slot, load, shown, given, .. } = &loads[k];
                 loads[k].fraction = self.passive_fraction(*slot, *load, &velocities, *shown, *given);
             }
         }
+    }
+
+    /// Velocity and spin at the end of the window of the carrier of the k-th load, as the others bound them, and without its own
+    /// `[m/s]`, `[rad/s]`.
+    fn velocities_with_others(&self, loads: &[Bounded], k: usize) -> [V3; 2] {
+        let Bounded { slot, end, shown, .. } = &loads[k];
+        let others = &self.interfaces[slot[0]].slots[slot[1]].others;
+        let on_carrier = loads.iter().enumerate().filter(|(j, other)| *j == k || others.contains(&other.slot));
+        let change = on_carrier.fold(Wrench::ZERO, |sum, (j, other)| {
+            let now = if j == k { Wrench::ZERO } else { other.load.scaled(other.fraction) };
+            sum + now - other.applied
+        });
+        let change = self.change(*slot, change);
+        [0, 1].map(|i| end[i] + *shown * change[i])
     }
 
     /// Fraction of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at

@@ -363,6 +363,12 @@ impl Engine {
         self.contact(slot, dt).map_or(0.0, |window| window.turn())
     }
 
+    /// Whether the carrier of a contact has lost so much less energy than its follower took that this counts.
+    pub(crate) fn is_owed(&self, [i, s]: SlotIndex) -> bool {
+        let known = &self.state.interfaces[i].passivity[s];
+        known.tank.energy() < -ALLOWED * known.energy()
+    }
+
     /// Number of slots, of all these, with the handle of one of them: each may move it as if its
     /// mobility were so many times what it is (mass splitting), so that all together add no more
     /// energy than each may [-].

@@ -307,19 +307,30 @@ impl<'a> FixedPoint<'a> {
     /// would be without them, or drives it with more energy than the follower gave. All other loads
     /// are those of `forces`.
     fn bounded(&self, engine: &Engine, trial: &Trial, forces: &[Vec<Wrench>], dt: f64) -> Vec<f64> {
-        let mut loads = forces.to_vec();
-        self.unstack(engine, &trial.x, &mut loads);
+        let impulses = |rows: &[f64]| {
+            let mut loads = forces.to_vec();
+            self.unstack(engine, rows, &mut loads);
+            self.slots.iter().map(|&[i, s]| loads[i][s].scaled(dt)).collect::<Vec<_>>()
+        };
+        let reported: Vec<f64> = trial.x.iter().zip(&trial.r).map(|(x, r)| x + r).collect();
+        let (tried, reported) = (impulses(&trial.x), impulses(&reported));
         // Later loads may be so large that carriers meet others, hence by the first pass.
         let shown = self.mobility_shown(engine);
         let first = self.slots.iter().zip(&self.shown[0]).zip(&shown);
         let mut bounded: Vec<Bounded> = first
             .zip(&trial.given)
-            .map(|(((&slot, ([applied, _], end)), &shown), &given)| {
-                let load = loads[slot[0]][slot[1]].scaled(dt);
-                Bounded { slot, load, applied: *applied, end: *end, shown, given, fraction: 0.0 }
+            .zip(tried)
+            .map(|((((&slot, ([applied, _], end)), &shown), &given), load)| Bounded {
+                slot,
+                load,
+                applied: *applied,
+                end: *end,
+                shown,
+                given,
+                fraction: 0.0,
             })
             .collect();
-        engine.bound_together(&mut bounded);
+        engine.bound_together(&mut bounded, &reported);
         self.rows(engine, bounded.iter().map(|bounded| bounded.load.scaled(bounded.fraction / dt))).collect()
     }
 

@@ -19,7 +19,7 @@ use crate::{
     ContactError, Path, State, Step,
     broad::Pair,
     concave::{Concave, MOST_WAYS},
-    contacts::Contacts,
+    contacts::{AHEAD, Contacts},
     convex::{Convex, Plane},
     distance::Kind,
     inside::local,
@@ -480,7 +480,7 @@ impl Contacts {
 
     /// Adds contacts of vertices with planes that lead them out, for simulators that resist by forces.
     pub(crate) fn add_near_led(&self, state: &State, out: &mut Vec<Near>) {
-        for region in state.regions.iter().filter(|_| self.leads) {
+        for region in &state.regions {
             let Some(planes) = self.planes_of(region) else { continue };
             let meeting = self.work.meetings[region.obstacle as usize];
             out.extend(planes.map(|(led, depth, drift)| Near {
@@ -488,7 +488,12 @@ impl Contacts {
                 obstacle: Some(region.obstacle),
                 weights: LED,
                 normal: led.n,
-                gap: -(depth + meeting.thickness).min(meeting.thickness),
+                // What is kept as deep as it is touches there.
+                gap: if self.leads {
+                    -(depth + meeting.thickness).min(meeting.thickness)
+                } else {
+                    AHEAD * meeting.thickness
+                },
                 thickness: meeting.thickness,
                 drift,
                 friction: meeting.friction,
