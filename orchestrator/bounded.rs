@@ -37,39 +37,56 @@ pub(crate) struct Bounded {
 }
 
 impl Engine {
-    /// Finds the fractions of loads that add no energy, those on one carrier together. Of a follower to which the carrier owes energy,
-    /// what it `reported` counts where that takes more of it than the load does: with less the debt would grow.
-    pub(crate) fn bound_together(&self, loads: &mut [Bounded], reported: &[Wrench]) {
+    /// Puts what followers `reported` in the place of loads to those to which the carrier owes energy, where that takes more of it: with
+    /// less the debt would grow.
+    pub(crate) fn pay_what_is_owed(&self, loads: &mut [Bounded], reported: &[Wrench]) {
+        let together = self.on_one_carrier(loads);
         for k in 0..loads.len() {
-            let velocities = self.velocities_with_others(loads, k);
-            let [i, s] = loads[k].slot;
+            let (Bounded { slot, load, shown, .. }, velocities) =
+                (&loads[k], self.velocities_with(loads, &together[k], k));
             let taken = |load: Wrench| {
-                let [along, own] = [work(load, velocities), loads[k].shown * work(load, self.change([i, s], load))];
+                let (along, own) = (work(load, velocities), shown * work(load, self.change(*slot, load)));
                 let fraction = passive_fraction(along, own, 0.0);
                 -fraction * (along + 0.5 * fraction * own)
             };
-            if self.is_owed([i, s]) && taken(reported[k]) > taken(loads[k].load) {
+            if self.is_owed(*slot) && taken(reported[k]) > taken(*load) {
                 loads[k].load = reported[k];
             }
         }
-        for _ in 0..ROUNDS {
+    }
+
+    /// Finds the fractions of loads that add no energy, those on one carrier together.
+    pub(crate) fn bound_together(&self, loads: &mut [Bounded]) {
+        let together = self.on_one_carrier(loads);
+        let rounds = if together.iter().any(|loads| loads.len() > 1) { ROUNDS } else { 1 };
+        for _ in 0..rounds {
             for k in 0..loads.len() {
-                let velocities = self.velocities_with_others(loads, k);
+                let velocities = self.velocities_with(loads, &together[k], k);
                 let Bounded { slot, load, shown, given, .. } = &loads[k];
                 loads[k].fraction = self.passive_fraction(*slot, *load, &velocities, *shown, *given);
             }
         }
     }
 
-    /// Velocity and spin at the end of the window of the carrier of the k-th load, as the others bound them, and without its own
-    /// `[m/s]`, `[rad/s]`.
-    fn velocities_with_others(&self, loads: &[Bounded], k: usize) -> [V3; 2] {
+    /// Numbers of the loads on the carrier of each, its own included.
+    fn on_one_carrier(&self, loads: &[Bounded]) -> Vec<Vec<usize>> {
+        let mut by_slot: Vec<(SlotIndex, usize)> = loads.iter().enumerate().map(|(k, load)| (load.slot, k)).collect();
+        by_slot.sort_unstable();
+        let number = |slot: &SlotIndex| {
+            let place = by_slot.binary_search_by(|(known, _)| known.cmp(slot)).ok()?;
+            Some(by_slot[place].1)
+        };
+        let others = |[i, s]: SlotIndex| self.interfaces[i].slots[s].others.iter().filter_map(number);
+        loads.iter().enumerate().map(|(k, load)| std::iter::once(k).chain(others(load.slot)).collect()).collect()
+    }
+
+    /// Velocity and spin of the carrier of the k-th load at the end of the window, with all of `together` as far as they are bounded but
+    /// that one `[m/s]`, `[rad/s]`.
+    fn velocities_with(&self, loads: &[Bounded], together: &[usize], k: usize) -> [V3; 2] {
         let Bounded { slot, end, shown, .. } = &loads[k];
-        let others = &self.interfaces[slot[0]].slots[slot[1]].others;
-        let on_carrier = loads.iter().enumerate().filter(|(j, other)| *j == k || others.contains(&other.slot));
-        let change = on_carrier.fold(Wrench::ZERO, |sum, (j, other)| {
-            let now = if j == k { Wrench::ZERO } else { other.load.scaled(other.fraction) };
-            sum + now - other.applied
+        let change = together.iter().fold(Wrench::ZERO, |sum, &j| {
+            let now = if j == k { Wrench::ZERO } else { loads[j].load.scaled(loads[j].fraction) };
+            sum + now - loads[j].applied
         });
         let change = self.change(*slot, change);
         [0, 1].map(|i| end[i] + *shown * change[i])
@@ -93,6 +110,7 @@ impl Engine {
         passive_fraction(along, shown * by_itself, given)
     }
 }
+
 /// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the
 /// motion, else with s along + s² own/2 <= given. Impulses against the motion may not use what is
 /// given: of 1,800 random scenes five more gain where they may.

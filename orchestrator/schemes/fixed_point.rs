@@ -116,23 +116,38 @@ impl Solved {
     pub(super) fn accept(self, engine: &mut Engine, dt: f64, others: impl FnOnce(&mut Engine)) -> WindowReport {
         let report = engine.accept(dt, self.effort.passes, self.load_change, self.outcome);
         others(engine);
-        for ((&[i, s], shown), has_converged) in self.slots.iter().zip(self.mobility_shown).zip(self.converged) {
-            let InterfaceState { pending, impacts, holding, withheld, .. } = &engine.state.interfaces[i];
-            let (holding, owed) = (holding[s], pending[s] - impacts[s] - holding[s]);
-            // A residual within its bound is paid; more than that may not add energy.
-            let waiting = if has_converged { withheld[s] } else { owed };
-            let reaction = engine.pass.reaction([i, s]);
+        let owed =
+            |interface: &InterfaceState, s: usize| interface.pending[s] - interface.impacts[s] - interface.holding[s];
+        // A residual within its bound is paid; more than that may not add energy.
+        let waiting = |interface: &InterfaceState, s: usize, has_converged: bool| {
+            if has_converged { interface.withheld[s] } else { owed(interface, s) }
+        };
+        let of = |(k, &[i, s]): (usize, &SlotIndex)| {
+            let interface = &engine.state.interfaces[i];
+            let waiting = waiting(interface, s, self.converged[k]);
             // What is withheld brakes a carrier only in contact, not in free flight.
-            let payable = if engine.pass.got[i][s] == Wrench::ZERO { waiting - withheld[s] } else { waiting };
-            let velocities = engine.next_velocities([i, s]);
-            let shown = shown * engine.sharing(&self.slots, [i, s]);
-            let tank = engine.state.interfaces[i].passivity[s].tank.energy();
-            let fraction = engine.passive_fraction([i, s], payable, &velocities, shown, tank);
-            let passive = owed - waiting + payable.scaled(fraction);
-            let state = &mut engine.state.interfaces[i];
-            (state.carry[s], state.withheld[s]) = (passive + holding, owed - passive);
+            let is_idle = engine.pass.got[i][s] == Wrench::ZERO;
+            Bounded {
+                slot: [i, s],
+                load: if is_idle { waiting - interface.withheld[s] } else { waiting },
+                applied: Wrench::ZERO,
+                end: engine.next_velocities([i, s]),
+                shown: self.mobility_shown[k],
+                given: interface.passivity[s].tank.energy(),
+                fraction: 0.0,
+            }
+        };
+        let mut payable: Vec<Bounded> = self.slots.iter().enumerate().map(of).collect();
+        engine.bound_together(&mut payable);
+        for (Bounded { slot: [i, s], load, fraction, .. }, has_converged) in payable.into_iter().zip(self.converged) {
+            let reaction = engine.pass.reaction([i, s]);
+            let interface = &mut engine.state.interfaces[i];
+            let owed = owed(interface, s);
+            let passive = owed - waiting(interface, s, has_converged) + load.scaled(fraction);
+            interface.carry[s] = passive + interface.holding[s];
+            interface.withheld[s] = owed - passive;
             let keeps = !has_converged && reaction != Wrench::ZERO;
-            state.force[s] = if keeps { self.forces[i][s] } else { reaction.scaled(1.0 / dt) };
+            interface.force[s] = if keeps { self.forces[i][s] } else { reaction.scaled(1.0 / dt) };
         }
         report
     }
@@ -330,7 +345,8 @@ impl<'a> FixedPoint<'a> {
                 fraction: 0.0,
             })
             .collect();
-        engine.bound_together(&mut bounded, &reported);
+        engine.pay_what_is_owed(&mut bounded, &reported);
+        engine.bound_together(&mut bounded);
         self.rows(engine, bounded.iter().map(|bounded| bounded.load.scaled(bounded.fraction / dt))).collect()
     }
 
