@@ -15,7 +15,7 @@
 //! they do no more work than the follower has given by driving its carrier, or in all, and the
 //! carrier has not got yet. That energy is counted from window to window, as in an energy tank: M.
 //! Franken et al., Bilateral telemanipulation with time delays, IEEE Transactions on Robotics
-//! 27(4), 2011. What a follower cannot have given does not count ([`crate::energy`]).
+//! 27(4), 2011. What a follower cannot have given does not count ([`crate::energy`]). The bounds are in [`crate::bounded`].
 //!
 //! These bounds are in the frame that moves with the kinematic supports of the follower
 //! ([`partita_simulator::StepReport::support_velocity`]). Supports that rest there do no work, so a carrier that they

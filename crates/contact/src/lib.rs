@@ -56,7 +56,8 @@
 //! of two bodies stop obstacles where kinematic vertices leave them no room, or where free cloth lies on another obstacle that bears
 //! them through it.
 //!
-//! Cloth that starts within a solid, or crosses it, is led out of it on the near side ([`Report::led`]). Where no motion is
+//! Cloth that starts within a solid, or crosses it, is led out of it on the near side ([`Report::led`]), or kept as deep as it is
+//! ([`Contacts::keep_depths`]), since leading it out may take work. Where no motion is
 //! known that does, since the solid is in on one side and out on the other, [`Contacts::find_through`] says so before the first step.
 //!
 //! Linear and angular momentum are kept between cloth and cloth, to rounding; a pin takes what its contacts ask of it.

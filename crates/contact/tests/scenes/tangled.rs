@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use nalgebra::{Isometry3, Point3, UnitQuaternion, Vector3};
-use partita_contact::{Obstacle, Parameters, Path, Shape};
+use partita_contact::{Obstacle, Parameters, Path, Shape, State};
 use partita_mesh::Mesh;
 
 use crate::common::{Cloth, Random, flat};
@@ -150,6 +150,36 @@ fn what_appears_is_looked_at() {
         let report = cloth.step(DT, std::slice::from_ref(&still));
         assert!(!report.tangled.is_empty() && !cloth.state.is_apart());
         assert_eq!(!cloth.state.inside().is_empty(), solid);
+    }
+}
+
+/// A sheet 5 mm inside a slab, where it starts or appears, is led out of it, against gravity; or it is kept as deep as it is, so that it
+/// neither rises nor sinks. Its depth is reported with the thickness that it has to be out by.
+#[test]
+fn depths_are_kept_where_nothing_is_led_out() {
+    let (sheet, still) = (flat([6, 6], [0.2, 0.2], -0.005), Path::still(Isometry3::identity()));
+    for kept in [false, true] {
+        let slab = Shape::Mesh {
+            vertices: Mesh::cuboid([1.0, 0.2, 1.0]).unwrap().at([0.0, -0.1, 0.0]).unwrap().positions(),
+            triangles: Mesh::cuboid([1.0, 0.2, 1.0]).unwrap().triangles().to_vec(),
+            lines: vec![],
+        };
+        let mut cloth = Cloth::new(&sheet, Parameters::default(), vec![Obstacle::new(slab)]);
+        cloth.state = State::unseen(1);
+        if kept {
+            cloth.contacts.keep_depths();
+        }
+        let thickness = 0.5 * cloth.contacts.parameters().thickness;
+        for step in 0..20 {
+            let report = cloth.step(DT, std::slice::from_ref(&still));
+            let deepest = cloth.x.iter().fold(0.0, |deepest: f64, x| deepest.max(-x.y));
+            if kept {
+                assert!((deepest - 0.005).abs() < 1e-12, "step {step}: {deepest}");
+                assert!((report.depth - 0.005 - thickness).abs() < 1e-12, "{}", report.depth);
+            } else {
+                assert!(deepest < 0.005 && report.depth <= 0.005 + thickness, "step {step}: {deepest}");
+            }
+        }
     }
 }
 
