@@ -1,12 +1,13 @@
 //! Loads of contacts that find no fixed point, bounded so that they add no energy.
 //!
-//! With the mobility φ M of a carrier, φ <= 1 where others support it, the part c of an impulse against the motion stops it at
-//! most: c·v + φ c·M c <= 0. One that drives the carrier does no more work than its follower has given to drive it:
-//! c·v + φ c·M c/2 <= `given` `[J]`.
+//! A carrier shows a mobility φ M, φ <= 1 where others support it. The part c of an impulse against its
+//! motion stops it at most: c·v + φ c·M c <= 0. One that drives it does no more work than its follower
+//! has given to drive it: c·v + φ c·M c/2 <= `given` `[J]`.
 //!
-//! Several followers of one carrier stop it together. Each impulse is bounded at the velocity that the others leave, one after the
-//! other, until all fit (projected Gauss-Seidel). For impulses J_k that brake, the fractions s_k make the kinetic energy of
-//! v + M Σ s_k J_k the smallest for 0 <= s_k <= 1. Bounded each for itself, two cloths let a body sink between them.
+//! Several followers of one carrier stop it together. Each impulse is bounded at the velocity that the
+//! others leave, in at most 16 rounds (projected Gauss-Seidel). For impulses J_k that brake, the
+//! fractions s_k tend to those of the smallest kinetic energy of v + φ M Σ s_k J_k, 0 <= s_k <= 1.
+//! Bounded each for itself, two cloths let a body sink between them.
 
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
@@ -37,19 +38,19 @@ pub(crate) struct Bounded {
 }
 
 impl Engine {
-    /// Puts what followers `reported` in the place of loads to those to which the carrier owes energy, where that takes more of it: with
-    /// less the debt would grow.
+    /// Takes what a follower `reported` in the place of its load where the carrier owes it energy and that
+    /// brakes the carrier more.
     pub(crate) fn pay_what_is_owed(&self, loads: &mut [Bounded], reported: &[Wrench]) {
         let together = self.on_one_carrier(loads);
         for k in 0..loads.len() {
-            let (Bounded { slot, load, shown, .. }, velocities) =
-                (&loads[k], self.velocities_with(loads, &together[k], k));
+            let (slot, shown) = (loads[k].slot, shown(loads, &together[k]));
+            let velocities = self.velocities_with(loads, &together[k], k);
             let taken = |load: Wrench| {
-                let (along, own) = (work(load, velocities), shown * work(load, self.change(*slot, load)));
+                let (along, own) = (work(load, velocities), shown * work(load, self.change(slot, load)));
                 let fraction = passive_fraction(along, own, 0.0);
                 -fraction * (along + 0.5 * fraction * own)
             };
-            if self.is_owed(*slot) && taken(reported[k]) > taken(*load) {
+            if self.is_owed(slot) && taken(reported[k]) > taken(loads[k].load) {
                 loads[k].load = reported[k];
             }
         }
@@ -58,12 +59,17 @@ impl Engine {
     /// Finds the fractions of loads that add no energy, those on one carrier together.
     pub(crate) fn bound_together(&self, loads: &mut [Bounded]) {
         let together = self.on_one_carrier(loads);
-        let rounds = if together.iter().any(|loads| loads.len() > 1) { ROUNDS } else { 1 };
-        for _ in 0..rounds {
-            for k in 0..loads.len() {
+        for round in 0..ROUNDS {
+            let mut has_changed = false;
+            for k in (0..loads.len()).filter(|&k| round == 0 || together[k].len() > 1) {
                 let velocities = self.velocities_with(loads, &together[k], k);
-                let Bounded { slot, load, shown, given, .. } = &loads[k];
-                loads[k].fraction = self.passive_fraction(*slot, *load, &velocities, *shown, *given);
+                let Bounded { slot, load, given, fraction, .. } = loads[k];
+                let shown = shown(loads, &together[k]);
+                loads[k].fraction = self.passive_fraction(slot, load, &velocities, shown, given);
+                has_changed |= loads[k].fraction != fraction;
+            }
+            if !has_changed {
+                break;
             }
         }
     }
@@ -80,16 +86,16 @@ impl Engine {
         loads.iter().enumerate().map(|(k, load)| std::iter::once(k).chain(others(load.slot)).collect()).collect()
     }
 
-    /// Velocity and spin of the carrier of the k-th load at the end of the window, with all of `together` as far as they are bounded but
-    /// that one `[m/s]`, `[rad/s]`.
+    /// Velocity and spin of the carrier of the k-th load at the end of the window, with the bounded impulses of
+    /// the others of `together` and without its own `[m/s]`, `[rad/s]`.
     fn velocities_with(&self, loads: &[Bounded], together: &[usize], k: usize) -> [V3; 2] {
-        let Bounded { slot, end, shown, .. } = &loads[k];
         let change = together.iter().fold(Wrench::ZERO, |sum, &j| {
             let now = if j == k { Wrench::ZERO } else { loads[j].load.scaled(loads[j].fraction) };
             sum + now - loads[j].applied
         });
-        let change = self.change(*slot, change);
-        [0, 1].map(|i| end[i] + *shown * change[i])
+        let change = self.change(loads[k].slot, change);
+        let shown = shown(loads, together);
+        [0, 1].map(|i| loads[k].end[i] + shown * change[i])
     }
 
     /// Fraction of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
@@ -109,6 +115,12 @@ impl Engine {
         let along = work(impulse, *velocities);
         passive_fraction(along, shown * by_itself, given)
     }
+}
+
+/// Fraction φ of its mobility that a carrier showed by any of the loads of `together` [-]. Changes of the other
+/// loads can hide it from one of them.
+fn shown(loads: &[Bounded], together: &[usize]) -> f64 {
+    together.iter().fold(0.0, |most: f64, &k| most.max(loads[k].shown))
 }
 
 /// Largest fraction s of an impulse, up to 1, with s along + s² own <= 0 where it is against the

@@ -363,7 +363,7 @@ impl Engine {
         self.contact(slot, dt).map_or(0.0, |window| window.turn())
     }
 
-    /// Whether the carrier of a contact has lost so much less energy than its follower took that this counts.
+    /// Whether the carrier of a contact owes its follower energy, beyond [`ALLOWED`].
     pub(crate) fn is_owed(&self, [i, s]: SlotIndex) -> bool {
         let known = &self.state.interfaces[i].passivity[s];
         known.tank.energy() < -ALLOWED * known.energy()

@@ -45,7 +45,8 @@ pub(crate) struct Allowance {
 
 impl Contacts {
     /// Allows the visits of one step ([`crate::Parameters::visits`]) to all calls until the next of
-    /// this one. Without it, each call has as many for itself.
+    /// this one. Without it, each call has as many for itself. What is inside is led out again
+    /// ([`Contacts::keep_depths`]).
     pub fn start_step(&mut self) {
         self.leads = true;
         self.work.allowance = Allowance { left: self.allowed(), is_shared: true, ..Allowance::default() };

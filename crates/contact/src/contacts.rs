@@ -174,7 +174,7 @@ pub(crate) struct Work {
     pub embedded: Vec<[u32; 2]>,
     /// Vertices of regions that are inside, each with its obstacle, in order.
     pub within: Vec<[u32; 2]>,
-    /// Largest distance that something inside an obstacle, or crossing something, has to go to be out `[m]`.
+    /// [`Report::depth`] of this interval `[m]`.
     pub depth: f64,
     /// Vertices that are led out of solids in regions, in order of pairs (`regions.rs`).
     pub led: Vec<Led>,
@@ -265,8 +265,8 @@ impl Contacts {
         (self.parameters.self_contact, self.parameters.rates) = (self_contact, rates);
     }
 
-    /// Keeps what is inside an obstacle, or crosses something, as deep as it is, until the next [`Contacts::start_step`]: leading it
-    /// out may give the surface energy.
+    /// Keeps what is inside an obstacle, or crosses something, as deep as it is, until the next
+    /// [`Contacts::start_step`]. To lead it out may give the surface energy.
     pub fn keep_depths(&mut self) {
         self.leads = false;
     }
@@ -276,7 +276,7 @@ impl Contacts {
         self.leads
     }
 
-    /// Part of the way out that features inside an obstacle, or crossing something, make up in this interval [-].
+    /// Part of the way out that what is inside, or crosses something, goes in this interval [-].
     pub(crate) fn leading(&self) -> f64 {
         if self.leads { self.work.parting } else { 0.0 }
     }

@@ -115,7 +115,9 @@ impl Contacts {
             let [place, then] = [begin, end].map(|pose| (pose * Point3::from(out)).coords);
             let meeting = self.work.meetings[number as usize];
             let n = begin * way;
-            self.work.depth = self.work.depth.max((place - x).norm() + meeting.thickness);
+            if self.work.w[vertex as usize] > 0.0 {
+                self.work.depth = self.work.depth.max((place - x).norm() + meeting.thickness);
+            }
             let pair = Pair { kind: Kind::PointTriangle, vertices: [vertex; 4] };
             self.work.contacts.push(Contact {
                 weights: [1.0, 0.0, 0.0, 0.0],

@@ -423,12 +423,19 @@ impl Contacts {
             stays
         });
         keep_once(inside);
-        let (mut contacts, mut deepest) = (std::mem::take(&mut self.work.contacts), self.work.depth);
+        let free =
+            |(led, depth, _): (Led, f64, V3)| (self.work.w[led.pair.vertices[0] as usize] > 0.0).then_some(depth);
+        let deepest = |region: &Region| {
+            let thickness = self.work.meetings[region.obstacle as usize].thickness;
+            let depths = self.planes_of(region).into_iter().flatten().filter_map(free);
+            depths.fold(0.0, |most: f64, depth| most.max(depth + thickness))
+        };
+        self.work.depth = state.regions.iter().map(deepest).fold(self.work.depth, f64::max);
+        let mut contacts = std::mem::take(&mut self.work.contacts);
         for region in &state.regions {
             let meeting = self.work.meetings[region.obstacle as usize];
             contacts.extend(self.planes_of(region).into_iter().flatten().map(|(led, depth, drift)| {
                 let lacking = depth + meeting.thickness;
-                deepest = deepest.max(lacking);
                 Contact {
                     weights: LED,
                     n: led.n,
@@ -439,7 +446,7 @@ impl Contacts {
                 }
             }));
         }
-        (self.work.contacts, self.work.depth) = (contacts, deepest);
+        self.work.contacts = contacts;
     }
 
     /// Contact of each vertex of a region with its plane, depth below the plane, and displacement of the plane there as it counts in the
@@ -483,17 +490,14 @@ impl Contacts {
         for region in &state.regions {
             let Some(planes) = self.planes_of(region) else { continue };
             let meeting = self.work.meetings[region.obstacle as usize];
+            // Where depths are kept, what is inside touches at its depth.
+            let least = if self.leads { -meeting.thickness } else { AHEAD * meeting.thickness };
             out.extend(planes.map(|(led, depth, drift)| Near {
                 pair: led.pair,
                 obstacle: Some(region.obstacle),
                 weights: LED,
                 normal: led.n,
-                // What is kept as deep as it is touches there.
-                gap: if self.leads {
-                    -(depth + meeting.thickness).min(meeting.thickness)
-                } else {
-                    AHEAD * meeting.thickness
-                },
+                gap: (-depth - meeting.thickness).max(least),
                 thickness: meeting.thickness,
                 drift,
                 friction: meeting.friction,

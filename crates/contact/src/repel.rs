@@ -42,7 +42,7 @@ impl Contacts {
         self.keep_one_each();
         self.lead_regions(state);
         let in_regions: usize = state.regions.iter().map(|region| region.vertices.len()).sum();
-        report.led += in_regions + state.inside.len();
+        report.led += if self.leads { in_regions + state.inside.len() } else { 0 };
         report.contacts += self.work.contacts.len();
         self.sweeps();
     }

@@ -33,9 +33,10 @@ pub struct Report {
     pub held: usize,
     /// Vertices of edges and triangles that crossed something at the begin of a part, in order; they are led apart.
     pub tangled: Vec<u32>,
-    /// Vertices inside obstacles at the start of a part, each led out.
+    /// Vertices inside obstacles at the start of a part that are led out.
     pub led: usize,
-    /// Largest distance that what is inside an obstacle, or crosses something, has to go to be out `[m]`.
+    /// Largest distance that a free vertex inside an obstacle has to go to be out, or, where features
+    /// cross, ten times the thickness `[m]`.
     pub depth: f64,
     /// Vertices between obstacles or pins that leave them no room, in order; there, cloth may be inside obstacles or pierced
     /// by them.

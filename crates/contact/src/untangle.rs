@@ -203,8 +203,16 @@ impl Contacts {
 
     /// Leads apart what crosses.
     pub(crate) fn untangle(&mut self) {
-        for crossing in &self.work.crossings {
-            self.work.depth = self.work.depth.max(LED_APART * self.meeting(crossing.obstacle).thickness);
+        let is_free = |v: &u32| self.work.w.get(*v as usize).is_some_and(|w| *w > 0.0);
+        let may_move: Vec<_> = self
+            .work
+            .crossings
+            .iter()
+            .filter(|crossing| crossing.vertices.iter().any(is_free))
+            .map(|crossing| crossing.obstacle)
+            .collect();
+        for obstacle in may_move {
+            self.work.depth = self.work.depth.max(LED_APART * self.meeting(obstacle).thickness);
         }
         let work = &mut self.work;
         for sweep in 0..SWEEPS {

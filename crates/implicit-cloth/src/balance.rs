@@ -36,8 +36,8 @@ const GAIN_ALONE: f64 = 0.002;
 /// first substep of 60 Hz gained up to 0.03 J/kg in 1 % of starts in bodies; with 0.1 in none of 864.
 const UNANSWERED: f64 = 0.1;
 
-/// Energy that cloth may get from being led out of obstacles, relative to that of lifting all of it as far [-]: cloth that starts inside
-/// gets that much. Led against its tension, or out of what presses it on, it would get more in each step.
+/// Energy that cloth may get from being led out of obstacles, relative to that of lifting all of it [-].
+/// Cloth that starts inside gets that much. Led against its tension, it would get more in each step.
 const LIFT: f64 = 1.5;
 
 /// Cloth that is led out of obstacles.
@@ -80,13 +80,15 @@ impl ImplicitCloth {
         MayGive { share: GAIN, of_mass: self.parameters.falls(dt).powi(2) }
     }
 
-    /// Whether the substep that was just taken may lead cloth out of obstacles if that gave it an energy beyond what substeps may
-    /// give `[J]`. If so, it is counted.
+    /// Whether the energy that leading has given stays within its bound: that of lifting all cloth, and
+    /// of moving it as fast as depths recover. If so, what the last substep gave is added `[J]`.
     pub(crate) fn may_lead(&mut self, given: f64) -> bool {
         let Work { next, depth, .. } = &mut self.work;
         let led = Led { depth: next.led.depth.max(*depth), given: next.led.given + given.max(0.0) };
         let mass: f64 = self.sheet.masses.iter().sum();
-        let may = given <= 0.0 || led.given <= LIFT * mass * self.parameters.falls(1.0) * led.depth;
+        let speed = self.parameters.contact_rates.depenetration * led.depth;
+        let lifting = self.parameters.falls(1.0) * led.depth;
+        let may = given <= 0.0 || led.given <= mass * (LIFT * lifting + 0.5 * speed * speed);
         if may {
             next.led = led;
         }

@@ -103,6 +103,8 @@ impl ImplicitCloth {
         self.work.contacts.start_step();
         self.strike(inputs);
         let (mut done, mut length, mut tried) = (0, PARTS, f64::INFINITY);
+        // Energy of the substep after which nothing was led out any more.
+        let mut refused = 0.0;
         while done < PARTS {
             let parts_for_air = dt * self.sheet.air_rate(&self.work.next.velocities, &self.parameters);
             while length > 1 && f64::from(PARTS / length) < parts_for_air {
@@ -134,12 +136,16 @@ impl ImplicitCloth {
             self.check_balance(dt, inputs)?;
             let most = self.may_give_at_most(duration);
             let excess = excess.and_then(|_| self.excess(duration, &motions, booked, most));
+            let given = excess.map_or(0.0, |(gained, may, _)| if self.is_in_balance() { gained - may } else { 0.0 });
             let is_led = self.work.depth > 0.0 && self.work.contacts.leads();
-            if is_led && !self.may_lead(excess.map_or(0.0, |(gained, may, _)| gained - may)) {
+            if is_led && !self.may_lead(given) {
                 self.take_back(booked, &mut report, outcome, notes);
                 self.work.contacts.keep_depths();
-                report.notes.push(KEPT.into());
+                refused = given;
                 continue;
+            }
+            if given < std::mem::take(&mut refused) {
+                report.notes.push(KEPT.into());
             }
             if let Some((error, bound, unit)) = excess {
                 report.outcome.note(error, bound, unit);
@@ -499,7 +505,7 @@ impl ImplicitCloth {
             }
         }
         *depth = found.depth;
-        if found.depth == 0.0 {
+        if found.depth == 0.0 && found.unresolved == 0.0 {
             next.led = Led::default();
         }
         note_contact(&found, report);
