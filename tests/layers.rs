@@ -63,8 +63,8 @@ fn gain([high, low]: [&str; 2], hz: f64, mass: f64, scheme: Scheme) -> (f64, boo
     most
 }
 
-/// Of balls of 0.1 to 5 kg at 60 and 120 Hz at most one in twelve gains more than a hundredth of its fall, never without a report and
-/// never more than it fell.
+/// Of balls of 0.1 to 5 kg at 60 and 120 Hz at most one in twelve gains more than a hundredth of its fall.
+/// It never does without a report, or by more than it fell.
 fn hardly_ever_gains(sheets: [&str; 2]) {
     let mut gains = vec![];
     for (hz, mass) in [(60.0, 0.1), (60.0, 1.0), (60.0, 5.0), (120.0, 0.1), (120.0, 1.0), (120.0, 5.0)] {
