@@ -98,8 +98,8 @@ impl Engine {
         [0, 1].map(|i| loads[k].end[i] + shown * change[i])
     }
 
-    /// Fraction of an impulse on a slot that adds no energy that the follower did not give, where the carrier moves at
-    /// `velocities` and shows a fraction `shown` of its mobility. 1 for one that is not a contact's, or moves nothing [-].
+    /// Fraction of an impulse on a slot that adds no energy beyond what its follower has `given`, where the
+    /// carrier moves at `velocities`. 1 for one that is not a contact's, or moves nothing [-].
     pub(crate) fn passive_fraction(
         &self,
         [i, s]: SlotIndex,

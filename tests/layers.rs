@@ -1,5 +1,5 @@
-//! Bodies on two sheets that are held one above the other: the upper one is between the body and the lower one, and the three act on
-//! each other at once. Such windows need not converge, which they say.
+//! Bodies on two sheets that are held one above the other. The upper sheet is between the body and the lower
+//! one, and all three act on each other at once. Such windows need not converge, which they say.
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
@@ -41,8 +41,8 @@ fn energy(run: &mut Run) -> f64 {
     let ledgers = ["rigid", "low", "high"].map(|name| run.simulator_ledger(name).unwrap().unwrap());
     ledgers.iter().map(|ledger| ledger.kinetic + ledger.potential).sum::<f64>() - in_transit
 }
-/// Largest energy above that of the start within 0.4 s of a ball that falls by 0.13 m onto two sheets, 1 cm apart, relative to
-/// that fall, and whether a window before it had not converged.
+/// Largest energy above that of the start, relative to the fall of a ball by 0.13 m onto two sheets, 1 cm
+/// apart, within 0.4 s. Also whether a window until then had not converged.
 fn gain([high, low]: [&str; 2], hz: f64, mass: f64, scheme: Scheme) -> (f64, bool) {
     let mut scene = Scene::new(Rate::hz(hz));
     scene.scheme(scheme).contact("high", "rigid");
