@@ -100,7 +100,7 @@ impl Engine {
 
     /// Fraction of an impulse on a slot that adds no energy beyond what its follower has `given`, where the
     /// carrier moves at `velocities`. 1 for one that is not a contact's, or moves nothing [-].
-    pub(crate) fn passive_fraction(
+    fn passive_fraction(
         &self,
         [i, s]: SlotIndex,
         impulse: Wrench,

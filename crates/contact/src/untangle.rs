@@ -204,16 +204,9 @@ impl Contacts {
     /// Leads apart what crosses.
     pub(crate) fn untangle(&mut self) {
         let is_free = |v: &u32| self.work.w.get(*v as usize).is_some_and(|w| *w > 0.0);
-        let may_move: Vec<_> = self
-            .work
-            .crossings
-            .iter()
-            .filter(|crossing| crossing.vertices.iter().any(is_free))
-            .map(|crossing| crossing.obstacle)
-            .collect();
-        for obstacle in may_move {
-            self.work.depth = self.work.depth.max(LED_APART * self.meeting(obstacle).thickness);
-        }
+        let free = self.work.crossings.iter().filter(|crossing| crossing.vertices.iter().any(is_free));
+        let depths = free.map(|crossing| LED_APART * self.meeting(crossing.obstacle).thickness);
+        self.work.depth = depths.fold(self.work.depth, f64::max);
         let work = &mut self.work;
         for sweep in 0..SWEEPS {
             for crossing in &mut work.crossings {
