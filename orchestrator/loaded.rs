@@ -10,7 +10,9 @@
 //! Added impulses may not add energy: the leader's kinetic energy may exceed that of the step with
 //! less impulse by the work of the impulses at most.
 //!
-//! Impulses that another carrier takes are left as they are, since that does not get what is added.
+//! Where cloth passes an impulse on to other carriers, such as a floor on which it lies, these take what is
+//! added with the opposite sign. That is done where they belong to the same leader or are immovable; other
+//! impulses are left as they are.
 
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
@@ -18,6 +20,7 @@ use partita_simulator::Wrench;
 use crate::{
     engine::{Engine, Failure, Push},
     passivity::{SlotIndex, work},
+    plan::Interface,
     worker::Request,
 };
 
@@ -69,11 +72,17 @@ impl LoadedStep {
         self.kinetic - less.kinetic <= (self.driven - less.driven).max(noise).max(0.0)
     }
 
-    /// Factors for the next step, by the secant through this one and `last`.
+    /// Factors for the next step, by the secant through this one and `last`. Where more impulse has left
+    /// a carrier no shorter, something else bore it before, such as a floor that it came down to:
+    /// then ε is added, as at first.
     fn next(&self, last: &Self) -> Vec<f64> {
         let of = |k: usize| {
             let (step, gain) = (self.factors[k] - last.factors[k], last.shortfalls[k] - self.shortfalls[k]);
-            let secant = if step * gain > 0.0 { self.shortfalls[k] * step / gain } else { 0.0 };
+            let secant = match step * gain {
+                0.0 => 0.0,
+                along if along > 0.0 => self.shortfalls[k] * step / gain,
+                _ => self.shortfalls[k],
+            };
             (self.factors[k] + secant).max(0.0)
         };
         (0..self.factors.len()).map(of).collect()
@@ -85,9 +94,56 @@ impl Engine {
     fn raisable(&self, m: usize) -> impl Iterator<Item = SlotIndex> + '_ {
         let is_raisable = |&[i, s]: &SlotIndex| {
             let state = &self.state.interfaces[i];
-            !state.passed_on[s] && !state.expected.is_empty() && self.asked([i, s]) != Wrench::ZERO
+            let is_asked = !state.expected.is_empty() && self.asked([i, s]) != Wrench::ZERO;
+            is_asked && (!state.passed_on[s] || self.can_pass_on([i, s]))
         };
         self.bodies[m].iter().copied().filter(is_raisable)
+    }
+
+    /// Slots that take what the follower passes on from this one, and how much more than nothing they
+    /// have taken, in no unit that matters.
+    fn takers(&self, [i, s]: SlotIndex) -> impl Iterator<Item = (SlotIndex, f64)> + '_ {
+        let (follower, asked) = (self.interfaces[i].follower, Vector3::from(self.asked([i, s]).linear));
+        let of_follower = self.interfaces.iter().enumerate().filter(move |(_, other)| other.follower == follower);
+        let slots = of_follower.flat_map(|(j, other)| (0..other.slots.len()).map(move |t| [j, t]));
+        let taken = move |[j, t]: SlotIndex| match self.state.interfaces[j].passed_on[t] {
+            true => -asked.dot(&Vector3::from(self.asked([j, t]).linear)),
+            false => 0.0,
+        };
+        slots.map(move |slot| (slot, taken(slot))).filter(|&(_, taken)| taken > 0.0)
+    }
+
+    /// Whether others can take what is added to an impulse that is passed on, in the same step.
+    fn can_pass_on(&self, slot: SlotIndex) -> bool {
+        let is_there = |([j, t], _): (SlotIndex, f64)| {
+            let (leader, taker) = (self.interfaces[j].leader, &self.interfaces[j].slots[t]);
+            taker.body.is_some() && (leader == self.interfaces[slot[0]].leader || taker.mobility.is_zero())
+        };
+        self.takers(slot).next().is_some() && self.takers(slot).all(is_there)
+    }
+
+    /// Sets what is added to the impulses of slots, and taken by others, to these parts of what was asked for.
+    fn add(&mut self, slots: &[SlotIndex], factors: &[f64]) {
+        let at = |engine: &Self, [i, s]: SlotIndex| {
+            let Interface { leader, slots, .. } = &engine.interfaces[i];
+            Vector3::from(engine.state.states[*leader][slots[s].watched].position)
+        };
+        let mut takers = vec![];
+        for (&slot, &factor) in slots.iter().zip(factors) {
+            let added = self.asked(slot).scaled(factor);
+            takers.push((slot, added));
+            if !self.state.interfaces[slot[0]].passed_on[slot[1]] {
+                continue;
+            }
+            let whole: f64 = self.takers(slot).map(|(_, taken)| taken).sum();
+            takers.extend(self.takers(slot).map(|(taker, taken)| {
+                let linear = Vector3::from(added.linear);
+                let angular = Vector3::from(added.angular) + (at(self, slot) - at(self, taker)).cross(&linear);
+                (taker, Wrench { angular: angular.into(), ..added }.scaled(-taken / whole))
+            }));
+        }
+        takers.iter().for_each(|&([i, s], _)| self.pass.added[i][s] = Wrench::ZERO);
+        takers.iter().for_each(|&([i, s], added)| self.pass.added[i][s] += added);
     }
 
     /// Marks leader `m` if its next step may have to be repeated.
@@ -115,13 +171,14 @@ impl Engine {
         // Each of several followers of one handle makes up its share.
         let first = plain.shortfalls.iter().zip(slots).map(|(short, &slot)| short.max(0.0) / self.sharing(slots, slot));
         let (mut factors, mut best) = (first.collect::<Vec<_>>(), plain.clone());
-        let mut accepted = vec![plain];
+        let (mut accepted, mut taken) = (vec![plain], vec![0.0; slots.len()]);
         for _ in 0..REPEATS {
             let last = &accepted[accepted.len() - 1];
             if last.is_converged() || factors == last.factors {
                 break;
             }
             let stepped = self.step_again(m, slots, &factors, dt, next_dt, pushes);
+            taken.clone_from(&factors);
             let found = stepped.ok().and_then(|()| self.loaded_step(slots, factors.clone(), m, dt));
             let Some(step) = found.filter(|step| step.is_passive(&accepted)) else {
                 factors.iter_mut().zip(&best.factors).for_each(|(factor, best)| *factor = 0.5 * (*factor + best));
@@ -133,9 +190,7 @@ impl Engine {
             }
             accepted.push(step);
         }
-        let is_taken =
-            |(&[i, s], &factor): (&SlotIndex, &f64)| self.pass.added[i][s] == self.asked([i, s]).scaled(factor);
-        match slots.iter().zip(&best.factors).all(is_taken) {
+        match taken == best.factors {
             true => Ok(()),
             false => self.step_again(m, slots, &best.factors, dt, next_dt, pushes),
         }
@@ -151,9 +206,7 @@ impl Engine {
         next_dt: f64,
         pushes: &[Push],
     ) -> Result<(), Failure> {
-        for (&[i, s], &factor) in slots.iter().zip(factors) {
-            self.pass.added[i][s] = self.asked([i, s]).scaled(factor);
-        }
+        self.add(slots, factors);
         self.ask(m, Request::Retract(STEP))?;
         // A leader may follow others.
         for (i, _) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.follower == m) {
