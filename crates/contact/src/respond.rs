@@ -148,11 +148,34 @@ pub(crate) fn sweep(contacts: &mut [Contact], u: &mut [V3], w: &[f64], tangentia
             let (way, mobility) = (contact.relative(u), contact.mobility(tangential));
             let across = way - n.dot(&way) * n;
             let before = contact.drag;
-            contact.drag = (before - across / mobility).cap_magnitude(contact.friction * contact.push);
+            contact.drag = (before - across / mobility).cap_magnitude(contact.friction * contact.push.max(0.0));
             let more = contact.drag - before;
             contact.apply(&more, u, tangential);
             most = most.max(more.norm() * mobility);
         }
     }
     most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A contact that takes back what springs gave it has no friction, and none against the motion either: what it had
+    /// before ends.
+    #[test]
+    fn friction_ends_where_impulses_are_taken_back() {
+        let pair = Pair { kind: crate::Kind::PointTriangle, vertices: [0, 1, 2, 3] };
+        for sliding in [0.0, 0.1, -3.0] {
+            let weights = [1.0, -0.2, -0.3, -0.5];
+            let (given, drag) = (2.0, 0.5 * V3::x());
+            let unloaded = Contact::unloaded(pair, Some(0));
+            let contact = Contact { weights, n: V3::y(), friction: 0.3, push: 1.0, given, drag, ..unloaded };
+            let (mut contacts, mut u) = ([contact], [V3::new(0.5 + sliding, 1.5, 0.0)]);
+            sweep(&mut contacts, &mut u, &[1.0], &[1.0]);
+            let [Contact { push, drag, .. }] = contacts;
+            assert!((push + 0.5).abs() < 1e-15 && drag == V3::zeros(), "{sliding}: {push} {drag:?}");
+            assert!((u[0] - sliding * V3::x()).norm() < 1e-15, "{sliding}: {:?}", u[0]);
+        }
+    }
 }
