@@ -5,7 +5,9 @@
 //! window. It knows the mobility W of the carrier by itself and the accelerations a that it has had
 //! so far: v₁ = v₀ + W J + a dt. Under other loads the carrier falls short of that by the fraction
 //! ε = J·(v₀ + W J + a dt - v₁) / J·W J. The leader's step is then repeated with the load s J/dt more;
-//! s with ε = 0 is found by the secant method from s = ε.
+//! s with ε = 0 is found by the secant method from s = ε. What something else stops within the window, such
+//! as a floor below the cloth, has come there all the same: by how much its mean velocity along J is below
+//! v₀, v₁ and what is expected counts for ε.
 //!
 //! Added impulses may not add energy: the leader's kinetic energy may exceed that of the step with
 //! less impulse by the work of the impulses at most.
@@ -33,7 +35,11 @@ const TOLERANCE: f64 = 0.05;
 const NOISE: f64 = 0.02;
 
 /// Most repeated steps of a leader in a pass: the second one finds s where answers are linear.
-const REPEATS: u32 = 5;
+const REPEATS: u32 = 8;
+
+/// Factor of s where more impulse leaves a carrier no less short [-]. A body on another of a tenth of its mass,
+/// of which a floor bears nearly all, needs s of 10 and starts from 0.05: four times that.
+const GROWTH: f64 = 4.0;
 
 /// Number of the mark before a leader's step that may be repeated.
 pub(crate) const STEP: u64 = u64::MAX - 1;
@@ -72,18 +78,26 @@ impl LoadedStep {
         self.kinetic - less.kinetic <= (self.driven - less.driven).max(noise).max(0.0)
     }
 
-    /// Factors for the next step, by the secant through this one and `last`. Where more impulse has left
-    /// a carrier no shorter, something else bore it before, such as a floor that it came down to:
-    /// then ε is added, as at first.
+    /// Factors for the next step, by the secant through this one and `last`, up to [`GROWTH`] times these: that
+    /// many where more impulse leaves a carrier no less short, since something else bore it before.
     fn next(&self, last: &Self) -> Vec<f64> {
         let of = |k: usize| {
             let (step, gain) = (self.factors[k] - last.factors[k], last.shortfalls[k] - self.shortfalls[k]);
-            let secant = match step * gain {
-                0.0 => 0.0,
-                along if along > 0.0 => self.shortfalls[k] * step / gain,
-                _ => self.shortfalls[k],
-            };
-            (self.factors[k] + secant).max(0.0)
+            let most = if step > 0.0 { GROWTH * self.factors[k] } else { f64::INFINITY };
+            match step * gain {
+                0.0 => self.factors[k],
+                along if along > 0.0 => (self.factors[k] + self.shortfalls[k] * step / gain).clamp(0.0, most),
+                _ => GROWTH * self.factors[k],
+            }
+        };
+        (0..self.factors.len()).map(of).collect()
+    }
+
+    /// Factors for the next step where this one gains energy: more where carriers are short, else halfway to `best`.
+    fn retreat(&self, best: &Self) -> Vec<f64> {
+        let of = |k: usize| match self.shortfalls[k] > 0.0 {
+            true => GROWTH * self.factors[k],
+            false => 0.5 * (self.factors[k] + best.factors[k]),
         };
         (0..self.factors.len()).map(of).collect()
     }
@@ -171,24 +185,29 @@ impl Engine {
         // Each of several followers of one handle makes up its share.
         let first = plain.shortfalls.iter().zip(slots).map(|(short, &slot)| short.max(0.0) / self.sharing(slots, slot));
         let (mut factors, mut best) = (first.collect::<Vec<_>>(), plain.clone());
-        let (mut accepted, mut taken) = (vec![plain], vec![0.0; slots.len()]);
+        let (mut last, mut accepted) = (plain.clone(), vec![plain]);
+        let mut taken = vec![0.0; slots.len()];
         for _ in 0..REPEATS {
-            let last = &accepted[accepted.len() - 1];
-            if last.is_converged() || factors == last.factors {
+            if best.is_converged() || factors == last.factors {
                 break;
             }
             let stepped = self.step_again(m, slots, &factors, dt, next_dt, pushes);
             taken.clone_from(&factors);
-            let found = stepped.ok().and_then(|()| self.loaded_step(slots, factors.clone(), m, dt));
-            let Some(step) = found.filter(|step| step.is_passive(&accepted)) else {
-                factors.iter_mut().zip(&best.factors).for_each(|(factor, best)| *factor = 0.5 * (*factor + best));
+            let halfway = |(factor, best): (&f64, &f64)| 0.5 * (factor + best);
+            let back: Vec<f64> = factors.iter().zip(&best.factors).map(halfway).collect();
+            let Some(step) = stepped.ok().and_then(|()| self.loaded_step(slots, factors, m, dt)) else {
+                factors = back;
                 continue;
             };
-            factors = step.next(&accepted[accepted.len() - 1]);
-            if step.error() < best.error() {
-                best = step.clone();
+            let is_passive = step.is_passive(&accepted);
+            factors = if is_passive { step.next(&last) } else { step.retreat(&best) };
+            if is_passive {
+                if step.error() < best.error() {
+                    best = step.clone();
+                }
+                accepted.push(step.clone());
             }
-            accepted.push(step);
+            last = step;
         }
         match taken == best.factors {
             true => Ok(()),
@@ -240,14 +259,20 @@ impl Engine {
 
     /// ε after the last step of the leader [-].
     fn shortfall(&self, [i, s]: SlotIndex, dt: f64) -> f64 {
+        let Interface { leader, slots, .. } = &self.interfaces[i];
         let (now, expected) = (self.acceleration([i, s], dt), self.state.interfaces[i].expected[s]);
-        let others = self.interfaces[i].slots[s].others.iter();
+        let others = slots[s].others.iter();
         let added = others.fold(self.pass.added[i][s], |sum, &[j, t]| sum + self.pass.added[j][t]);
         let added = self.change([i, s], added);
         let beyond = [0, 1].map(|k| dt * (Vector3::from(now[k]) - Vector3::from(expected[k])) + added[k]);
         let asked = self.asked([i, s]);
         let by_itself = work(asked, self.change([i, s], asked));
-        if by_itself > 0.0 { -work(asked, beyond) / by_itself } else { 0.0 }
+        let [from, to] = [&self.state.states, &self.pass.ends].map(|states| &states[*leader][slots[s].watched]);
+        let along = |v: Vector3<f64>| Vector3::from(asked.linear).dot(&v);
+        let [start, end] = [from, to].map(|state| Vector3::from(state.velocity));
+        let least = along(start).min(along(end)).min(along(end - beyond[0]));
+        let passed = (least - along(Vector3::from(to.position) - Vector3::from(from.position)) / dt).max(0.0);
+        if by_itself > 0.0 { (passed - work(asked, beyond)) / by_itself } else { 0.0 }
     }
 }
 

@@ -27,56 +27,108 @@ fn cloths(gravity: [f64; 3]) -> [(&'static str, Box<dyn Simulator>); 3] {
     ]
 }
 
-/// Weight, relative to its own, that a body on cloth on a floor gets from the cloth, its smallest,
-/// largest and last height above where it belongs `[m]`, and the weight on the floor. Weights are
-/// means over the second half of `seconds`.
-fn resting(cloth: Box<dyn Simulator>, mass: f64, worlds: usize, hz: f64, seconds: f64) -> [f64; 5] {
+/// Boxes of such masses `[kg]` on top of each other on cloth on a floor of their world or another one.
+#[derive(Clone, Copy, Debug)]
+struct Pile {
+    masses: &'static [f64],
+    worlds: usize,
+    hz: f64,
+}
+
+/// Weight, relative to its own, that a pile gets from the cloth, the weight on the floor likewise, and the
+/// smallest, largest and last height of its lowest box above where it belongs `[m]`. Weights are means over
+/// the second half of `seconds`.
+fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) -> [f64; 5] {
+    let Pile { masses, worlds, hz } = pile;
     let mut rigid = RigidBodies::new("rigid");
     let half = 0.05;
     let at = [0.01, 2.0 * ROOM + half, 0.02];
-    let weight = rigid.add("crate", Body::dynamic(Shape::cuboid([2.0 * half; 3])).mass(mass).at(at)).unwrap();
+    let boxes: Vec<HandleId> = (0..)
+        .zip(masses)
+        .map(|(k, &mass)| {
+            let at = [at[0], at[1] + 2.0 * half * f64::from(k), at[2]];
+            rigid.add(&format!("box {k}"), Body::dynamic(Shape::cuboid([2.0 * half; 3])).mass(mass).at(at)).unwrap()
+        })
+        .collect();
     let mut other = RigidBodies::new("other");
     let world = if worlds == 1 { &mut rigid } else { &mut other };
     let floor = world.add("floor", Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, -0.1, 0.0])).unwrap();
     let mut scene = Scene::new(Rate::hz(hz));
-    scene.contact("cloth", "rigid").friction(0.5);
+    scene.scheme(scheme).contact("cloth", "rigid").friction(0.5);
     if worlds == 2 {
         scene.contact("cloth", "other").friction(0.5);
         scene.add(other);
     }
     scene.add(rigid).add_boxed(cloth);
     let mut run = scene.build().unwrap();
-    let windows = (seconds * hz) as u32;
+    let (windows, weight) = ((seconds * hz) as u32, G * masses.iter().sum::<f64>());
     let (mut low, mut high, mut borne) = (0.0_f64, 0.0_f64, [0.0; 2]);
     for window in 0..windows {
         run.advance().unwrap();
-        let above = run.state(weight).unwrap().position[1] - at[1];
+        let above = run.state(boxes[0]).unwrap().position[1] - at[1];
         (low, high) = (low.min(above), high.max(above));
         if window >= windows / 2 {
             for load in run.loads() {
                 let k = usize::from(load.handle == floor);
-                borne[k] += load.load.linear[1] / (mass * G * f64::from(windows - windows / 2));
+                borne[k] += load.load.linear[1] / (weight * f64::from(windows - windows / 2));
             }
         }
     }
-    let end = run.state(weight).unwrap().position[1] - at[1];
-    [borne[0], low, high, end, borne[1]]
+    let end = run.state(boxes[0]).unwrap().position[1] - at[1];
+    [borne[0], borne[1], low, high, end]
 }
 
-/// A body rests on cloth on the floor where it belongs, two rooms above it, in the floor's world or
+/// A box rests on cloth on the floor where it belongs, two rooms above it, in the floor's world or
 /// another one: the cloth bears its weight, and the floor that of both, to 1 %. Its height stays
 /// within the thickness, and ends where it belongs, to a fiftieth of that: cloth is at rest to less
 /// than that after half a second.
 #[test]
 fn cloth_on_the_floor_bears_what_lies_on_it() {
-    for (mass, worlds, hz) in [(1.0, 1, 120.0), (1.0, 2, 60.0), (20.0, 2, 120.0)] {
-        for (kind, cloth) in cloths(DOWN) {
-            let own = cloth.ledger().unwrap().mass / mass;
-            let [above, low, high, end, below] = resting(cloth, mass, worlds, hz, 0.5);
-            assert!((above - 1.0).abs() < 0.01, "{kind}, {mass} kg, {worlds} worlds: bears {above}");
-            assert!((below + 1.0 + own).abs() < 0.01, "{kind}, {mass} kg, {worlds} worlds: {below} on the floor");
-            assert!(end.abs() < 0.04 * ROOM, "{kind}, {mass} kg, {worlds} worlds: ends at {end} m");
-            assert!(low > -2.0 * ROOM && high < 2.0 * ROOM, "{kind}, {mass} kg, {worlds} worlds: {low} to {high} m");
+    for masses in [&[0.1], &[1.0], &[20.0]] {
+        bears(masses);
+    }
+}
+
+/// So does a pile of boxes, of which the cloth touches the lowest alone.
+#[test]
+fn cloth_on_the_floor_bears_a_pile() {
+    for masses in [&[1.0, 1.0][..], &[0.1, 0.1], &[20.0, 20.0], &[1.0, 0.1], &[1.0, 3.0]] {
+        bears(masses);
+    }
+}
+
+fn bears(masses: &'static [f64]) {
+    let schemes: [Scheme; 2] = [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()];
+    for (worlds, hz) in [(1, 60.0), (1, 120.0), (1, 240.0), (2, 60.0), (2, 120.0), (2, 240.0)] {
+        for scheme in &schemes {
+            // Asynchronous cloth takes seconds each.
+            let is_first = worlds == 1 && hz == 120.0 && *scheme == Scheme::Interleaved;
+            for (kind, cloth) in cloths(DOWN).into_iter().filter(|(kind, _)| *kind != "avi" || is_first) {
+                let own = cloth.ledger().unwrap().mass / masses.iter().sum::<f64>();
+                let pile = Pile { masses, worlds, hz };
+                let [above, below, low, high, end] = resting(cloth, pile, scheme.clone(), 0.5);
+                let what = format!("{kind}, {pile:?}, {scheme:?}");
+                if std::env::var("ZZ").is_ok() {
+                    if !((above - 1.0).abs() < 0.01
+                        && (below + 1.0 + own).abs() < 0.01
+                        && end.abs() < 0.04 * ROOM
+                        && low > -2.0 * ROOM
+                        && high < 2.0 * ROOM)
+                    {
+                        println!(
+                            "{what}: bears {above:.4} floor {below:.4} end {:.3} low {:.3} high {:.3}",
+                            end / ROOM,
+                            low / ROOM,
+                            high / ROOM
+                        )
+                    }
+                    continue;
+                }
+                assert!((above - 1.0).abs() < 0.01, "{what}: bears {above}");
+                assert!((below + 1.0 + own).abs() < 0.01, "{what}: {below} on the floor");
+                assert!(end.abs() < 0.04 * ROOM, "{what}: ends at {end} m");
+                assert!(low > -2.0 * ROOM && high < 2.0 * ROOM, "{what}: {low} to {high} m");
+            }
         }
     }
 }
