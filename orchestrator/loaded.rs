@@ -42,6 +42,13 @@ const REPEATS: u32 = 8;
 /// of which a floor bears nearly all, needs s of 10 and starts from 0.05: four times that.
 const GROWTH: f64 = 4.0;
 
+/// Part of the error of the best step so far below which another is better [-]: what two free bodies pass on to each
+/// other moves ε from one to the other.
+const BETTER: f64 = 0.99;
+
+/// Change of s, relative to it, at which the search ends [-].
+const SAME: f64 = 1e-6;
+
 /// Number of the mark before a leader's step that may be repeated.
 pub(crate) const STEP: u64 = u64::MAX - 1;
 
@@ -52,6 +59,8 @@ struct LoadedStep {
     factors: Vec<f64>,
     /// ε of each slot [-].
     shortfalls: Vec<f64>,
+    /// Whether anything is added to the impulse of each slot, or passed on to it.
+    are_loaded: Vec<bool>,
     /// Kinetic energy of the leader after it `[J]`.
     kinetic: f64,
     /// Work of the impulses (1 + s) J that drive their carriers `[J]`.
@@ -59,10 +68,10 @@ struct LoadedStep {
 }
 
 impl LoadedStep {
-    /// Largest ε that another s may change: one below 0 asks for less than J where s is 0 [-].
+    /// Largest ε that another s may change: one below 0 asks for less than J where nothing is added [-].
     fn error(&self) -> f64 {
-        let of = |(&short, &factor): (&f64, &f64)| if factor > 0.0 { short.abs() } else { short.max(0.0) };
-        self.shortfalls.iter().zip(&self.factors).map(of).fold(0.0, f64::max)
+        let of = |(&short, &is_loaded): (&f64, &bool)| if is_loaded { short.abs() } else { short.max(0.0) };
+        self.shortfalls.iter().zip(&self.are_loaded).map(of).fold(0.0, f64::max)
     }
 
     fn is_converged(&self) -> bool {
@@ -189,7 +198,8 @@ impl Engine {
         let (mut last, mut accepted) = (plain.clone(), vec![plain]);
         let mut taken = vec![0.0; slots.len()];
         for _ in 0..REPEATS {
-            if best.is_converged() || factors == last.factors {
+            let is_same = |(factor, last): (&f64, &f64)| (factor - last).abs() <= SAME * last;
+            if best.is_converged() || factors.iter().zip(&last.factors).all(is_same) {
                 break;
             }
             let stepped = self.step_again(m, slots, &factors, dt, next_dt, pushes);
@@ -203,7 +213,7 @@ impl Engine {
             let is_passive = step.is_passive(&accepted);
             factors = if is_passive { step.next(&last) } else { step.retreat(&best) };
             if is_passive {
-                if step.error() < best.error() {
+                if step.error() < BETTER * best.error() {
                     best = step.clone();
                 }
                 accepted.push(step.clone());
@@ -255,7 +265,8 @@ impl Engine {
         });
         let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();
-        Some(LoadedStep { factors, shortfalls, kinetic, driven })
+        let are_loaded = slots.iter().map(|&[i, s]| self.pass.added[i][s] != Wrench::ZERO).collect();
+        Some(LoadedStep { factors, shortfalls, are_loaded, kinetic, driven })
     }
 
     /// ε after the last step of the leader [-].
@@ -282,7 +293,8 @@ mod tests {
     use super::*;
 
     fn step(factor: f64, shortfall: f64, kinetic: f64, driven: f64) -> LoadedStep {
-        LoadedStep { factors: vec![factor], shortfalls: vec![shortfall], kinetic, driven }
+        let are_loaded = vec![factor > 0.0];
+        LoadedStep { factors: vec![factor], shortfalls: vec![shortfall], are_loaded, kinetic, driven }
     }
 
     /// A body of 1 kg stopped from 1 m/s under one of 3 kg: ε = 1 - (1 + s)/4, found by one secant.
@@ -311,6 +323,7 @@ mod tests {
         let of = |s: f64| LoadedStep {
             factors: vec![0.0, s],
             shortfalls: vec![-3.0, 0.5 - 0.5 * s],
+            are_loaded: vec![false, s > 0.0],
             ..step(0.0, 0.0, 0.0, 0.0)
         };
         assert!(of(1.0).is_converged() && of(0.5).error() < of(0.0).error());

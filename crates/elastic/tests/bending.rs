@@ -80,6 +80,46 @@ fn strips_bend_as_beams() {
     }
 }
 
+/// So do strips whose diagonals all run one way, as most programs export them, or two ways by halves of the width. Such a
+/// strip twists as it bends, by a few percent where it is narrow.
+#[test]
+fn strips_of_other_diagonals_bend_as_beams() {
+    for rows in [1, 2, 4, 8, 16] {
+        let cell = LENGTH / f64::from(COLUMNS);
+        for width in [0.04, cell * f64::from(rows)] {
+            let mesh = Mesh::grid([COLUMNS + 1, rows], [LENGTH + cell, width]).unwrap();
+            for pattern in [|_, _| true, |_, row: u32| row % 2 == 0, |column: u32, _| column % 2 == 0] {
+                let found = beam(&with_diagonals(&mesh, rows, pattern), EVEN, [cell, 0.5 * cell], |v| v);
+                println!("{rows} rows, {width} m wide: {found}");
+            }
+        }
+    }
+}
+
+/// A grid of so many rows with diagonals from the lower left of a cell, by column and row, or from its lower right.
+fn with_diagonals(mesh: &Mesh, rows: u32, rises: impl Fn(u32, u32) -> bool) -> Mesh {
+    let x = mesh.positions();
+    let nearest = |column: u32, row: u32| {
+        let [least, most] = [f64::min, f64::max].map(|of| x.iter().map(|x| x[1]).fold(x[0][1], of));
+        let at = [
+            x[0][0] + f64::from(column) * LENGTH / f64::from(COLUMNS),
+            least + f64::from(row) * (most - least) / f64::from(rows),
+        ];
+        (0..x.len() as u32)
+            .min_by(|&a, &b| {
+                let far = |k: u32| (x[k as usize][0] - at[0]).hypot(x[k as usize][1] - at[1]);
+                far(a).total_cmp(&far(b))
+            })
+            .unwrap()
+    };
+    let cells = (0..=COLUMNS).flat_map(|column| (0..rows).map(move |row| (column, row)));
+    let halves = cells.flat_map(|(column, row)| {
+        let [a, b, c, d] = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(i, j)| nearest(column + i, row + j));
+        if rises(column, row) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+    });
+    Mesh::new(&x, &halves.collect::<Vec<_>>()).unwrap()
+}
+
 /// Cloth that is too wide to curve across has D too. By the compliances of right triangles, 6/7 and 4/7, it
 /// is 49/48 of it; rows that are missing at its border are worth 1/64.
 #[test]
