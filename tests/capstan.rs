@@ -108,11 +108,11 @@ impl Strip {
         let loads = loads.collect();
 
         let shape = match case.is_capsule {
-            true => Shape::capsule_x(0.6, case.radius),
-            false => Shape::cylinder_x(0.6, case.radius),
+            true => Shape::capsule_z(0.6, case.radius),
+            false => Shape::cylinder_z(0.6, case.radius),
         };
         let mut rigid = RigidBodies::new("rigid");
-        rigid.add("bar", Body::fixed(shape).turned([0.0, 1.0, 0.0], FRAC_PI_2)).unwrap();
+        rigid.add("bar", Body::fixed(shape)).unwrap();
         let mut scene = Scene::new(Rate::hz(case.rate));
         scene.contact("strip", "rigid").friction(case.friction);
         scene.add(rigid).add_boxed(cloth);
@@ -221,22 +221,18 @@ fn strips_of_other_methods_slide_around_bars_likewise() {
     }
 }
 
-/// Cells of half the size change how far strips slide by no more than 3 % at the same rate. (Cells of more than a quarter of the
-/// radius press on the bar in few places, and slide up to half too far.)
+/// Finer cells do so as well: within 12 % on a bar of 5 cm, and on one of 4 cm within 15 %, where α is larger. (Cells of more than a
+/// quarter of the radius press on the bar in few places, and slide up to half too far.)
 #[test]
-fn finer_cells_slide_alike() {
-    for (friction, ratio) in [(0.0, 1.2), (0.3, 1.25)] {
-        let case = |cell: f64| Case {
-            method: "implicit",
-            radius: 0.04,
-            is_capsule: false,
-            cell,
-            friction,
-            ratio,
-            rate: 240.0,
-        };
-        let [coarse, fine] = [0.01, 0.005].map(|cell| slid_of_exact(&case(cell), 0.06));
-        assert!((fine - coarse).abs() < 0.03, "friction {friction}: {coarse} and {fine} of what it should");
+fn strips_of_fine_cells_slide_alike() {
+    for (radius, bound) in [(0.05, 0.12), (0.04, 0.15)] {
+        for (friction, ratio) in [(0.0, 1.2), (0.15, 1.2), (0.3, 1.1), (0.3, 1.25)] {
+            for cell in [0.01, 0.005] {
+                let case = Case { method: "implicit", radius, is_capsule: false, cell, friction, ratio, rate: 240.0 };
+                let slid = slid_of_exact(&case, 0.06);
+                assert!((slid - 1.0).abs() < bound, "{case:?}: slid {slid} of what it should");
+            }
+        }
     }
 }
 

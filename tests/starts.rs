@@ -229,15 +229,55 @@ fn cloth_that_came_out_rests_on_top() {
     }
 }
 
+/// A strip whose edges alone graze a bar, or whose vertices are inside one, comes out where it started, above it. The strip is straight, so
+/// that its middle is so deep `[m]`, while vertices of wide cells are far outside; of small cells some are inside.
+#[test]
+fn a_strip_that_grazes_a_bar_comes_out() {
+    let bars = [("capsule", Shape::capsule_x(0.3, 0.025)), ("cylinder", Shape::cylinder_x(0.3, 0.025))];
+    for (what, shape) in bars {
+        for (deep, columns, rate) in [(0.8e-3, 5, 60.0), (0.8e-3, 5, 240.0), (1e-3, 30, 120.0), (1e-3, 30, 60.0)] {
+            let mesh = Mesh::grid([2, columns], [0.04, 0.3]).unwrap().at([-0.02, 0.15, 0.0]).unwrap();
+            let mesh = mesh.turned([1.0, 0.0, 0.0], -FRAC_PI_2).unwrap().at([0.0, 0.025 - deep, 0.0]).unwrap();
+            let outside = mesh.vertices().iter().all(|x| x[1].hypot(x[2]) > 0.025);
+            assert_eq!(outside, columns == 5);
+            for scheme in [Scheme::Interleaved, Relaxed::default().into()] {
+                for (kind, cloth) in cloths(&mesh) {
+                    let case = format!("{what}, {kind}, {deep} m, {columns} columns, {rate} Hz, {scheme:?}");
+                    let bar = Body::fixed(shape.clone());
+                    let mut run = scene_of(rate, scheme.clone(), cloth, [bar]).build().unwrap();
+                    let energy = |run: &mut Run| {
+                        let ledger = run.simulator_ledger("cloth").unwrap().unwrap();
+                        [ledger.kinetic + ledger.potential, ledger.mass]
+                    };
+                    let [start, mass] = energy(&mut run);
+                    for _ in 0..(0.6 * rate) as u32 {
+                        run.advance().unwrap();
+                        let gained = (energy(&mut run)[0] - start) / mass;
+                        assert!(gained < G * (deep + 1e-3), "{case}: {gained} J/kg at {} s", run.time());
+                    }
+                    let (cloth, crossings) = vertices_and_crossings(&mut run);
+                    let middle = mesh.vertices().iter().zip(&cloth).filter(|(start, _)| start.z.abs() < 0.01);
+                    let lowest = middle.map(|(_, now)| now[1]).fold(1.0, f64::min);
+                    assert!(crossings == 0 && lowest > 0.02, "{case}: {crossings} crossings, the middle at {lowest} m");
+                }
+            }
+        }
+    }
+}
+
 /// Cloth with a body through it, in on one side and out on the other, is named before the first step; not so if it is fixed to it.
 #[test]
 fn a_body_through_cloth_is_named() {
+    let spike = [[0.02, -0.2, 0.0], [-0.01, -0.2, 0.017], [-0.01, -0.2, -0.017], [0.0, 0.3, 0.0]];
+    let pole = Mesh::cuboid([0.02, 0.6, 0.03]).unwrap();
     let bodies = [
         ("pole", Body::fixed(Shape::capsule_y(1.0, 0.01)).at([0.01, 0.1, 0.013])),
         ("thin pole", Body::fixed(Shape::cylinder_y(1.0, 0.004)).at([0.011, 0.1, 0.017])),
         ("post", Body::fixed(Shape::cylinder_y(1.0, 0.05)).at([0.01, 0.1, 0.013])),
         ("ball", Body::fixed(Shape::ball(0.05))),
         ("table", Body::fixed(Shape::cuboid([1.0, 0.01, 1.0])).turned([0.0, 0.0, 1.0], 1.3)),
+        ("hull", Body::fixed(Shape::hull(spike)).at([0.01, 0.0, 0.013])),
+        ("pole of triangles", Body::fixed(Shape::mesh(pole.positions(), pole.triangles())).at([0.01, 0.1, 0.013])),
     ];
     for (what, body) in bodies {
         for (kind, cloth) in cloths(&sheet([0.0; 3], 0.0)) {

@@ -49,6 +49,8 @@
 //! - What is near or in the way gets a contact that is solved together with the links, with Coulomb friction (`meet.rs`), and
 //!   [`partita_contact`] has the last word: triangles, and links that are not within a sheet, pass through nothing. What that changes can
 //!   leave links longer than they may be, which the step's outcome says.
+//! - Its tension wavers from step to step. Around a bar of 5 cm a strip slides as far as the capstan equation says within 10 % at 480 Hz;
+//!   at 240 Hz 0.6 to 0.96 as far, and just below the critical load it creeps.
 
 mod anticipation;
 mod batch;

@@ -31,8 +31,8 @@
 //!   something take the others.
 //! - Bodies that touch leave cloth between them no room. It is then named as pinched in the step's notes, may be pierced there,
 //!   and is stretched beside; a skin on rigid bodies leaves it some.
-//! - It slides round bars as the capstan equation says, within 10 % at 240 Hz with cells of 1 cm on bars of 5 cm radius and more. At
-//!   4 cm it slides up to 12 % less, at 120 Hz a fifth less, and meshes of bars hold it back: take round shapes as they are.
+//! - It slides round bars as the capstan equation says, within 10 % at 240 Hz with cells of 1 cm on bars of 5 cm radius and more, and
+//!   12 % with finer ones. At 4 cm it slides up to 15 % less, at 120 Hz a fifth less, and meshes of bars hold it back: take round shapes as they are.
 //! - Cloth that crosses itself or an obstacle at first is led apart, which a note says. This may give it the
 //!   energy of lifting it, and half as much again. Cloth that would get more, since it is led against its
 //!   tension, is kept as deep as it is, and a note says that (`balance.rs`).

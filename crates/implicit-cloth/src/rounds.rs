@@ -20,8 +20,9 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Solves of a linear step, until contacts hold as they turn out to.
-const ROUNDS: u32 = 8;
+/// Solves of a linear step, until contacts hold as they turn out to: of cloth with cells of a tenth of its radius that slides
+/// around a bar, 8 leave friction unsettled, and it slides up to a fifth too little.
+const ROUNDS: u32 = 12;
 
 /// What is left over of a solve at most, relative to its begin [-].
 const FORCING: f64 = 0.1;
