@@ -13,8 +13,8 @@
 //! less impulse by the work of the impulses at most.
 //!
 //! Where cloth passes an impulse on to other carriers, such as a floor on which it lies, these take what is
-//! added with the opposite sign. That is done where they belong to the same leader or are immovable; other
-//! impulses are left as they are.
+//! added with the opposite sign. That is done where they are immovable: what is added between free bodies makes
+//! one fall as short as the other no longer does.
 
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
@@ -42,13 +42,6 @@ const REPEATS: u32 = 8;
 /// of which a floor bears nearly all, needs s of 10 and starts from 0.05: four times that.
 const GROWTH: f64 = 4.0;
 
-/// Part of the error of the best step so far below which another is better [-]: what two free bodies pass on to each
-/// other moves ε from one to the other.
-const BETTER: f64 = 0.99;
-
-/// Change of s, relative to it, at which the search ends [-].
-const SAME: f64 = 1e-6;
-
 /// Number of the mark before a leader's step that may be repeated.
 pub(crate) const STEP: u64 = u64::MAX - 1;
 
@@ -59,8 +52,6 @@ struct LoadedStep {
     factors: Vec<f64>,
     /// ε of each slot [-].
     shortfalls: Vec<f64>,
-    /// Whether anything is added to the impulse of each slot, or passed on to it.
-    are_loaded: Vec<bool>,
     /// Kinetic energy of the leader after it `[J]`.
     kinetic: f64,
     /// Work of the impulses (1 + s) J that drive their carriers `[J]`.
@@ -68,10 +59,10 @@ struct LoadedStep {
 }
 
 impl LoadedStep {
-    /// Largest ε that another s may change: one below 0 asks for less than J where nothing is added [-].
+    /// Largest ε that another s may change: one below 0 asks for less than J where s is 0 [-].
     fn error(&self) -> f64 {
-        let of = |(&short, &is_loaded): (&f64, &bool)| if is_loaded { short.abs() } else { short.max(0.0) };
-        self.shortfalls.iter().zip(&self.are_loaded).map(of).fold(0.0, f64::max)
+        let of = |(&short, &factor): (&f64, &f64)| if factor > 0.0 { short.abs() } else { short.max(0.0) };
+        self.shortfalls.iter().zip(&self.factors).map(of).fold(0.0, f64::max)
     }
 
     fn is_converged(&self) -> bool {
@@ -119,13 +110,13 @@ impl Engine {
         let is_raisable = |&[i, s]: &SlotIndex| {
             let state = &self.state.interfaces[i];
             let is_asked = !state.expected.is_empty() && self.asked([i, s]) != Wrench::ZERO;
-            is_asked && (!state.passed_on[s] || self.can_pass_on([i, s]))
+            is_asked && (!state.passed_on[s] || self.passes_on_to_immovable([i, s]))
         };
         self.bodies[m].iter().copied().filter(is_raisable)
     }
 
-    /// Slots that take what the follower passes on from this one, and how much more than nothing they
-    /// have taken, in no unit that matters.
+    /// Slots that take what the follower passes on from this one, with weights: how far their impulses are
+    /// against this one's [N² s²].
     fn takers(&self, [i, s]: SlotIndex) -> impl Iterator<Item = (SlotIndex, f64)> + '_ {
         let (follower, asked) = (self.interfaces[i].follower, Vector3::from(self.asked([i, s]).linear));
         let of_follower = self.interfaces.iter().enumerate().filter(move |(_, other)| other.follower == follower);
@@ -137,13 +128,13 @@ impl Engine {
         slots.map(move |slot| (slot, taken(slot))).filter(|&(_, taken)| taken > 0.0)
     }
 
-    /// Whether others can take what is added to an impulse that is passed on, in the same step.
-    fn can_pass_on(&self, slot: SlotIndex) -> bool {
-        let is_there = |([j, t], _): (SlotIndex, f64)| {
-            let (leader, taker) = (self.interfaces[j].leader, &self.interfaces[j].slots[t]);
-            taker.body.is_some() && (leader == self.interfaces[slot[0]].leader || taker.mobility.is_zero())
+    /// Whether all that take what is passed on are immovable bodies.
+    fn passes_on_to_immovable(&self, slot: SlotIndex) -> bool {
+        let is_immovable = |([j, t], _): (SlotIndex, f64)| {
+            let taker = &self.interfaces[j].slots[t];
+            taker.body.is_some() && taker.mobility.is_zero()
         };
-        self.takers(slot).next().is_some() && self.takers(slot).all(is_there)
+        self.takers(slot).next().is_some() && self.takers(slot).all(is_immovable)
     }
 
     /// Sets what is added to the impulses of slots, and taken by others, to these parts of what was asked for.
@@ -198,22 +189,19 @@ impl Engine {
         let (mut last, mut accepted) = (plain.clone(), vec![plain]);
         let mut taken = vec![0.0; slots.len()];
         for _ in 0..REPEATS {
-            let is_same = |(factor, last): (&f64, &f64)| (factor - last).abs() <= SAME * last;
-            if best.is_converged() || factors.iter().zip(&last.factors).all(is_same) {
+            if best.is_converged() || factors == last.factors {
                 break;
             }
             let stepped = self.step_again(m, slots, &factors, dt, next_dt, pushes);
             taken.clone_from(&factors);
-            let halfway = |(factor, best): (&f64, &f64)| 0.5 * (factor + best);
-            let back: Vec<f64> = factors.iter().zip(&best.factors).map(halfway).collect();
-            let Some(step) = stepped.ok().and_then(|()| self.loaded_step(slots, factors, m, dt)) else {
-                factors = back;
+            let Some(step) = stepped.ok().and_then(|()| self.loaded_step(slots, factors.clone(), m, dt)) else {
+                factors.iter_mut().zip(&best.factors).for_each(|(factor, best)| *factor = 0.5 * (*factor + best));
                 continue;
             };
             let is_passive = step.is_passive(&accepted);
             factors = if is_passive { step.next(&last) } else { step.retreat(&best) };
             if is_passive {
-                if step.error() < BETTER * best.error() {
+                if step.error() < best.error() {
                     best = step.clone();
                 }
                 accepted.push(step.clone());
@@ -265,8 +253,7 @@ impl Engine {
         });
         let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();
-        let are_loaded = slots.iter().map(|&[i, s]| self.pass.added[i][s] != Wrench::ZERO).collect();
-        Some(LoadedStep { factors, shortfalls, are_loaded, kinetic, driven })
+        Some(LoadedStep { factors, shortfalls, kinetic, driven })
     }
 
     /// ε after the last step of the leader [-].
@@ -293,8 +280,7 @@ mod tests {
     use super::*;
 
     fn step(factor: f64, shortfall: f64, kinetic: f64, driven: f64) -> LoadedStep {
-        let are_loaded = vec![factor > 0.0];
-        LoadedStep { factors: vec![factor], shortfalls: vec![shortfall], are_loaded, kinetic, driven }
+        LoadedStep { factors: vec![factor], shortfalls: vec![shortfall], kinetic, driven }
     }
 
     /// A body of 1 kg stopped from 1 m/s under one of 3 kg: ε = 1 - (1 + s)/4, found by one secant.
@@ -323,7 +309,6 @@ mod tests {
         let of = |s: f64| LoadedStep {
             factors: vec![0.0, s],
             shortfalls: vec![-3.0, 0.5 - 0.5 * s],
-            are_loaded: vec![false, s > 0.0],
             ..step(0.0, 0.0, 0.0, 0.0)
         };
         assert!(of(1.0).is_converged() && of(0.5).error() < of(0.0).error());
