@@ -24,8 +24,10 @@ pub struct Fabric {
     /// Flexural rigidity: moment per width and curvature, of a bend along warp and along weft `[N m]`.
     ///
     /// A strip that is bent along the sides of a `Mesh::grid`, of any number and shape of cells, has this
-    /// times its width within 3 %, where warp and weft differ by a third within 5 %. Meshes without rows are
-    /// stiffer by 2 to 13 %. At a clamp a strip starts to bend half a cell before the last pinned vertices.
+    /// times its width within 3 %, where warp and weft differ by a third within 5 %. So has one of a grid whose
+    /// diagonals all run one way. Others are stiffer: grids of square cells whose diagonals turn from row to row by
+    /// up to 17 %, from column to column by up to 15 %, strips of two rows of cells twice as wide as long by up to
+    /// 53 %, and meshes without rows by 2 to 13 %. At a clamp a strip starts to bend half a cell before the last pinned vertices.
     pub bend: [f64; 2],
     /// Viscosity as a time τ: a strain that changes at a rate adds the stress of τ times that rate as strain; 0 for none `[s]`.
     pub damping: f64,

@@ -80,17 +80,25 @@ fn strips_bend_as_beams() {
     }
 }
 
-/// So do strips whose diagonals all run one way, as most programs export them, or two ways by halves of the width. Such a
-/// strip twists as it bends, by a few percent where it is narrow.
+/// So do strips whose diagonals all run one way. Where they turn from row to row or from column to column, vertices are not as
+/// free to leave the cylinder: [`Fabric::bend`] says by how much EI may be too large.
 #[test]
-fn strips_of_other_diagonals_bend_as_beams() {
+fn strips_of_other_diagonals_bend_nearly_as_beams() {
+    let cell = LENGTH / f64::from(COLUMNS);
     for rows in [1, 2, 4, 8, 16] {
-        let cell = LENGTH / f64::from(COLUMNS);
         for width in [0.04, cell * f64::from(rows)] {
             let mesh = Mesh::grid([COLUMNS + 1, rows], [LENGTH + cell, width]).unwrap();
-            for pattern in [|_, _| true, |_, row: u32| row % 2 == 0, |column: u32, _| column % 2 == 0] {
-                let found = beam(&with_diagonals(&mesh, rows, pattern), EVEN, [cell, 0.5 * cell], |v| v);
-                println!("{rows} rows, {width} m wide: {found}");
+            let found = |rises: fn(u32, u32) -> bool| {
+                beam(&with_diagonals(&mesh, rows, rises), EVEN, [cell, 0.5 * cell], |v| v)
+            };
+            let one_way = found(|_, _| true);
+            assert!((one_way - 1.0).abs() < 0.03, "{rows} rows, {width} m wide, one way: {one_way}");
+            let (by_row, by_column) =
+                (found(|_, row| row.is_multiple_of(2)), found(|column, _| column.is_multiple_of(2)));
+            let is_oblong = width > 1.5 * cell * f64::from(rows);
+            let bounds = if is_oblong { [1.53, 1.16] } else { [1.17, 1.15] };
+            for (found, bound) in [by_row, by_column].into_iter().zip(bounds) {
+                assert!((1.0..bound).contains(&found), "{rows} rows, {width} m wide: {found}, up to {bound}");
             }
         }
     }
