@@ -10,7 +10,7 @@
 //! v₀, v₁ and what is expected counts for ε.
 //!
 //! Added impulses may not add energy: the leader's kinetic energy may exceed that of the step with
-//! less impulse by the work of the impulses at most.
+//! less impulse by the work of the impulses at most, on carriers that move as expected.
 //!
 //! Where cloth passes an impulse on to other carriers, such as a floor on which it lies, these take what is
 //! added with the opposite sign. That is done where they are immovable: what is added between free bodies makes
@@ -21,7 +21,7 @@ use partita_simulator::Wrench;
 
 use crate::{
     engine::{Engine, Failure, Push},
-    passivity::{SlotIndex, work},
+    passivity::{HandleMotion, SlotIndex, work},
     plan::Interface,
     worker::Request,
 };
@@ -54,7 +54,7 @@ struct LoadedStep {
     shortfalls: Vec<f64>,
     /// Kinetic energy of the leader after it `[J]`.
     kinetic: f64,
-    /// Work of the impulses (1 + s) J that drive their carriers `[J]`.
+    /// Work of the impulses (1 + s) J that drive their carriers, if these move as expected `[J]`.
     driven: f64,
 }
 
@@ -247,9 +247,13 @@ impl Engine {
     /// The last step of leader `m`; none if it reports no energy.
     fn loaded_step(&mut self, slots: &[SlotIndex], factors: Vec<f64>, m: usize, dt: f64) -> Option<LoadedStep> {
         let kinetic = self.kinetic(m)?;
-        let driven = slots.iter().filter_map(|&[i, s]| {
-            let impulse = self.asked([i, s]) + self.pass.added[i][s];
-            Some(self.contact([i, s], dt)?.work(impulse).max(0.0))
+        let driven = slots.iter().map(|&[i, s]| {
+            let (beyond, HandleMotion { start, end, .. }) = (self.beyond([i, s], dt), self.motion([i, s], dt));
+            let mean = |before: [f64; 3], after: [f64; 3], beyond: Vector3<f64>| {
+                0.5 * (Vector3::from(before) + Vector3::from(after) - beyond)
+            };
+            let expected = [mean(start.velocity, end.velocity, beyond[0]), mean(start.spin, end.spin, beyond[1])];
+            work(self.asked([i, s]) + self.pass.added[i][s], expected).max(0.0)
         });
         let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();
@@ -257,21 +261,24 @@ impl Engine {
     }
 
     /// ε after the last step of the leader [-].
-    fn shortfall(&self, [i, s]: SlotIndex, dt: f64) -> f64 {
-        let Interface { leader, slots, .. } = &self.interfaces[i];
+    fn shortfall(&self, slot: SlotIndex, dt: f64) -> f64 {
+        let asked = self.asked(slot);
+        let by_itself = work(asked, self.change(slot, asked));
+        let along = |v: Vector3<f64>| Vector3::from(asked.linear).dot(&v);
+        let (beyond, HandleMotion { start, end, .. }) = (self.beyond(slot, dt), self.motion(slot, dt));
+        let [before, after] = [start, end].map(|state| Vector3::from(state.velocity));
+        let least = along(before).min(along(after)).min(along(after - beyond[0]));
+        let passed = (least - along(Vector3::from(end.position) - Vector3::from(start.position)) / dt).max(0.0);
+        if by_itself > 0.0 { (passed - work(asked, beyond)) / by_itself } else { 0.0 }
+    }
+
+    /// v₁ less v₀ + W J + a dt after the last step of the leader, linear and angular `[m/s]`, `[rad/s]`.
+    fn beyond(&self, [i, s]: SlotIndex, dt: f64) -> [Vector3<f64>; 2] {
         let (now, expected) = (self.acceleration([i, s], dt), self.state.interfaces[i].expected[s]);
-        let others = slots[s].others.iter();
+        let others = self.interfaces[i].slots[s].others.iter();
         let added = others.fold(self.pass.added[i][s], |sum, &[j, t]| sum + self.pass.added[j][t]);
         let added = self.change([i, s], added);
-        let beyond = [0, 1].map(|k| dt * (Vector3::from(now[k]) - Vector3::from(expected[k])) + added[k]);
-        let asked = self.asked([i, s]);
-        let by_itself = work(asked, self.change([i, s], asked));
-        let [from, to] = [&self.state.states, &self.pass.ends].map(|states| &states[*leader][slots[s].watched]);
-        let along = |v: Vector3<f64>| Vector3::from(asked.linear).dot(&v);
-        let [start, end] = [from, to].map(|state| Vector3::from(state.velocity));
-        let least = along(start).min(along(end)).min(along(end - beyond[0]));
-        let passed = (least - along(Vector3::from(to.position) - Vector3::from(from.position)) / dt).max(0.0);
-        if by_itself > 0.0 { (passed - work(asked, beyond)) / by_itself } else { 0.0 }
+        [0, 1].map(|k| dt * (Vector3::from(now[k]) - Vector3::from(expected[k])) + added[k])
     }
 }
 

@@ -135,8 +135,8 @@ pub(crate) type SlotIndex = [usize; 2];
 /// Motion of a handle over one window.
 pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
-    start: &'a HandleState,
-    end: &'a HandleState,
+    pub start: &'a HandleState,
+    pub end: &'a HandleState,
     dt: f64,
 }
 

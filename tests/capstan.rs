@@ -162,7 +162,7 @@ fn cloth(case: &Case, mesh: Mesh) -> (Box<dyn Simulator>, Vec<HandleId>) {
             (Box::new(cloth.with_positions(&positions).unwrap()), handles)
         }
         "ibds" => {
-            let mesh = Mesh::new(&positions, &mesh.triangles().to_vec()).unwrap();
+            let mesh = Mesh::new(&positions, mesh.triangles()).unwrap();
             let cloth = IbdsCloth::new("strip", Net::sheet(&mesh, 0.15).unwrap()).unwrap().thickness(THICKNESS);
             let handles = vertices.map(|k| cloth.particle(k)).collect();
             (Box::new(cloth), handles)
