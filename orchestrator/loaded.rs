@@ -85,10 +85,10 @@ impl LoadedStep {
         let of = |k: usize| {
             let (step, gain) = (self.factors[k] - last.factors[k], last.shortfalls[k] - self.shortfalls[k]);
             let most = if step > 0.0 { GROWTH * self.factors[k] } else { f64::INFINITY };
-            match step * gain {
-                0.0 => self.factors[k],
-                along if along > 0.0 => (self.factors[k] + self.shortfalls[k] * step / gain).clamp(0.0, most),
-                _ => GROWTH * self.factors[k],
+            match self.factors[k] {
+                factor if step * gain > 0.0 => (factor + self.shortfalls[k] * step / gain).clamp(0.0, most),
+                factor if step != 0.0 && self.shortfalls[k] > 0.0 => GROWTH * factor,
+                factor => factor,
             }
         };
         (0..self.factors.len()).map(of).collect()
@@ -297,6 +297,18 @@ mod tests {
         let (plain, first) = (of(0.0), of(0.75));
         let second = of(first.next(&plain)[0]);
         assert!(!plain.is_converged() && !first.is_converged() && second.is_converged(), "{:?}", second.factors);
+    }
+
+    /// A floor bears nearly all of a pile of four times the lowest body's mass, until s is 2.
+    #[test]
+    fn the_search_goes_past_what_a_floor_bears() {
+        let of = |s: f64| step(s, if s < 2.0 { 0.05 } else { 1.0 - 0.25 * (1.0 + s) }, 0.0, 0.0);
+        let (mut last, mut here, mut repeats) = (of(0.0), of(0.05), 1);
+        while !here.is_converged() && repeats < REPEATS {
+            (last, here) = (here.clone(), of(here.next(&last)[0]));
+            repeats += 1;
+        }
+        assert!((here.factors[0] - 3.0).abs() < 0.1, "{repeats} repeats: {:?}", here.factors);
     }
 
     /// Impulses that stop take energy, those that drive give as much as they work, and where less
