@@ -23,7 +23,7 @@ const WIDTH: f64 = 0.05;
 const PULLED: f64 = 0.1;
 /// Load on the other end: five times the weight of the strip `[N]`.
 const LOAD: f64 = 0.2;
-/// Of the cloth `[m]`.
+/// Thickness of the cloth `[m]`.
 const THICKNESS: f64 = 1e-3;
 
 /// A strip over a bar along z.
