@@ -248,12 +248,10 @@ impl Engine {
     fn loaded_step(&mut self, slots: &[SlotIndex], factors: Vec<f64>, m: usize, dt: f64) -> Option<LoadedStep> {
         let kinetic = self.kinetic(m)?;
         let driven = slots.iter().map(|&[i, s]| {
-            let (beyond, HandleMotion { start, end, .. }) = (self.beyond([i, s], dt), self.motion([i, s], dt));
-            let mean = |before: [f64; 3], after: [f64; 3], beyond: Vector3<f64>| {
-                0.5 * (Vector3::from(before) + Vector3::from(after) - beyond)
-            };
-            let expected = [mean(start.velocity, end.velocity, beyond[0]), mean(start.spin, end.spin, beyond[1])];
-            work(self.asked([i, s]) + self.pass.added[i][s], expected).max(0.0)
+            let impulse = self.asked([i, s]) + self.pass.added[i][s];
+            // Work is linear in the motion: the mean of what is expected is less by half of what is beyond.
+            let expected = self.motion([i, s], dt).work(impulse) - 0.5 * work(impulse, self.beyond([i, s], dt));
+            expected.max(0.0)
         });
         let driven = driven.sum();
         let shortfalls = slots.iter().map(|&slot| self.shortfall(slot, dt)).collect();

@@ -104,28 +104,15 @@ fn strips_of_other_diagonals_bend_nearly_as_beams() {
     }
 }
 
-/// A grid of so many rows with diagonals from the lower left of a cell, by column and row, or from its lower right.
+/// A grid of so many rows, row after row, with its diagonals anew: from one side of a cell to the other, by column and row.
 fn with_diagonals(mesh: &Mesh, rows: u32, rises: impl Fn(u32, u32) -> bool) -> Mesh {
-    let x = mesh.positions();
-    let nearest = |column: u32, row: u32| {
-        let [least, most] = [f64::min, f64::max].map(|of| x.iter().map(|x| x[1]).fold(x[0][1], of));
-        let at = [
-            x[0][0] + f64::from(column) * LENGTH / f64::from(COLUMNS),
-            least + f64::from(row) * (most - least) / f64::from(rows),
-        ];
-        (0..x.len() as u32)
-            .min_by(|&a, &b| {
-                let far = |k: u32| (x[k as usize][0] - at[0]).hypot(x[k as usize][1] - at[1]);
-                far(a).total_cmp(&far(b))
-            })
-            .unwrap()
-    };
     let cells = (0..=COLUMNS).flat_map(|column| (0..rows).map(move |row| (column, row)));
     let halves = cells.flat_map(|(column, row)| {
-        let [a, b, c, d] = [(0, 0), (1, 0), (1, 1), (0, 1)].map(|(i, j)| nearest(column + i, row + j));
+        let vertex = |(i, j)| (row + j) * (COLUMNS + 2) + column + i;
+        let [a, b, c, d] = [(0, 0), (1, 0), (1, 1), (0, 1)].map(vertex);
         if rises(column, row) { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
     });
-    Mesh::new(&x, &halves.collect::<Vec<_>>()).unwrap()
+    Mesh::new(&mesh.positions(), &halves.collect::<Vec<_>>()).unwrap()
 }
 
 /// Cloth that is too wide to curve across has D too. By the compliances of right triangles, 6/7 and 4/7, it
