@@ -83,7 +83,8 @@ impl Contacts {
     pub(crate) fn tell_impulses(&mut self) {
         let n = self.features.vertices();
         let mut all = std::mem::take(&mut self.work.given);
-        if let Some(left_over) = relieve(&mut all, n) {
+        let left_over = if self.has_one_frame(&all) { None } else { relieve(&mut all, n) };
+        if let Some(left_over) = left_over {
             self.give_left_over(&all, &left_over);
             all.append(&mut self.work.given);
         }
@@ -108,6 +109,13 @@ impl Contacts {
         }
         self.work.given = all;
         self.sum_reactions();
+    }
+
+    /// Whether at most one obstacle gave, a frame: it is told of the sum, which is the same of all q_j.
+    fn has_one_frame(&self, all: &[Given]) -> bool {
+        let mut obstacles = all.iter().filter_map(|given| given.obstacle);
+        let Some(first) = obstacles.next() else { return true };
+        self.work.poses[first as usize].is_some() && obstacles.all(|obstacle| obstacle == first)
     }
 
     /// What vertices lack, by the obstacle that gave most: it is little.
