@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Mistake, Scheme,
     ledger::InterfaceLedger,
+    loaded::{Group, STEP},
     passivity::{Passivity, SlotIndex},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     responses::{Accelerations, lasting},
@@ -61,6 +62,8 @@ pub(crate) struct InterfaceState {
     pub expected: Vec<Accelerations>,
     /// Whether other carriers take the impacts and holding impulses.
     pub passed_on: Vec<bool>,
+    /// Unit vector along which other bodies bear the carrier; none where it is free ([`crate::loaded`]).
+    pub borne: Vec<Option<[f64; 3]>>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
     pub ledger: InterfaceLedger,
@@ -95,6 +98,8 @@ pub(crate) struct Pass {
     pub holding: Vec<Vec<Wrench>>,
     /// Whether other carriers take impacts and holding impulses.
     pub passed_on: Vec<Vec<bool>>,
+    /// Unit vector along which other bodies bear a carrier.
+    pub borne: Vec<Vec<Option<[f64; 3]>>>,
     /// Watched handles at the end, by member.
     pub ends: Vec<Vec<HandleState>>,
     /// By member.
@@ -221,6 +226,7 @@ impl Engine {
                 accelerations: Vec::new(),
                 expected: Vec::new(),
                 passed_on: vec![false; interface.slots.len()],
+                borne: vec![None; interface.slots.len()],
                 pending: zeros,
                 ledger: InterfaceLedger::new(names),
                 factors: vec![1.0; interface.slots.len()],
@@ -245,6 +251,7 @@ impl Engine {
             used: zeros.clone(),
             added: zeros.clone(),
             passed_on: zeros.iter().map(|slots| vec![false; slots.len()]).collect(),
+            borne: zeros.iter().map(|slots| vec![None; slots.len()]).collect(),
             impacts: zeros.clone(),
             holding: zeros.clone(),
             got: zeros,
@@ -315,6 +322,7 @@ impl Engine {
                 *used = force.scaled(dt) + *carry + *impact;
             }
             self.pass.added[i].fill(Wrench::ZERO);
+            self.pass.borne[i].clone_from(&interface.borne);
         }
         (0..self.interfaces.len()).for_each(|i| self.pass.clear_reports(i));
         self.given_fractions.fill(1.0);
@@ -322,33 +330,53 @@ impl Engine {
         for level in 0..self.levels.len() {
             let in_this_pass = |&m: &usize| !repeated || self.members[m].coupled;
             let stepping: Vec<usize> = self.levels[level].iter().copied().filter(in_this_pass).collect();
-            for &m in &stepping {
-                self.mark_step(m)?;
-                self.post_step(m, dt, next_dt, pushes);
+            let loaded = self.loaded_groups(&stepping);
+            let stepped = self.step_loaded(&stepping, &loaded, dt, next_dt, pushes);
+            for &m in loaded.iter().flat_map(|group| &group.leaders) {
+                self.ask(m, Request::Forget(STEP))?;
             }
-            let mut failure = None;
-            for &m in &stepping {
-                if let Err(error) = self.collect(m) {
-                    failure.get_or_insert(Failure { member: m, error });
-                }
-            }
-            if let Some(failure) = failure {
-                return Err(failure);
-            }
-            for &m in &stepping {
-                self.raise_impulses(m, dt, next_dt, pushes)?;
-            }
+            stepped?;
+            self.check_borne(&stepping, dt);
             stepping.iter().for_each(|&m| self.has_stepped[m] = true);
         }
         self.state.totals.passes += 1;
         Ok(())
     }
 
-    /// Lets member `m` take its step; [`Engine::collect`] takes in what it answers.
-    pub(crate) fn post_step(&mut self, m: usize, dt: f64, next_dt: f64, pushes: &[Push]) {
-        let inputs = self.inputs_of(m, dt, next_dt, pushes);
-        let states = std::mem::take(&mut self.spare_states[m]);
-        self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
+    /// Takes the steps of members, and adjusts the impulses of groups of them. Those are marked as [`STEP`] from then on.
+    fn step_loaded(
+        &mut self,
+        members: &[usize],
+        groups: &[Group],
+        dt: f64,
+        next_dt: f64,
+        pushes: &[Push],
+    ) -> Result<(), Failure> {
+        groups.iter().flat_map(|group| &group.leaders).try_for_each(|&m| self.ask(m, Request::Mark(STEP)))?;
+        self.step_all(members, dt, next_dt, pushes)?;
+        groups.iter().try_for_each(|group| self.adjust_impulses(group, dt, next_dt, pushes))
+    }
+
+    /// Takes the steps of members, those with threads at the same time, and returns the first failure.
+    pub(crate) fn step_all(
+        &mut self,
+        members: &[usize],
+        dt: f64,
+        next_dt: f64,
+        pushes: &[Push],
+    ) -> Result<(), Failure> {
+        for &m in members {
+            let inputs = self.inputs_of(m, dt, next_dt, pushes);
+            let states = std::mem::take(&mut self.spare_states[m]);
+            self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
+        }
+        let mut failure = None;
+        for &m in members {
+            if let Err(error) = self.collect(m) {
+                failure.get_or_insert(Failure { member: m, error });
+            }
+        }
+        failure.map_or(Ok(()), Err)
     }
 
     /// Loads and motions of member `m` for this pass; its leaders have stepped.
@@ -389,14 +417,15 @@ impl Engine {
                 let (interface, leader) = (guide.interface, guide.leader);
                 let slots = &self.interfaces[interface].slots;
                 let is_iterated = |slot| self.is_iterated([interface, slot]);
-                guide.responses(slots, &self.pass.ends[leader], &expected[interface], is_iterated, next_dt)
+                let (ends, borne) = (&self.pass.ends[leader], &self.pass.borne[interface]);
+                guide.responses(slots, ends, &expected[interface], borne, is_iterated, next_dt)
             }));
         }
         inputs
     }
 
     /// Takes in what member `m` answers to its step.
-    pub(crate) fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
+    fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
         let waited = matches!(self.seats[m], Seat::Thread { .. }).then(Instant::now);
         let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
         // In line the step was taken when it was posted.
@@ -495,6 +524,7 @@ impl Engine {
             interface.impacts.clone_from(&self.pass.impacts[i]);
             interface.holding.clone_from(&self.pass.holding[i]);
             interface.passed_on.clone_from(&self.pass.passed_on[i]);
+            interface.borne.clone_from(&self.pass.borne[i]);
         }
         let state = &mut self.state;
         for (i, interface) in self.interfaces.iter().enumerate() {

@@ -135,6 +135,8 @@ pub(crate) type SlotIndex = [usize; 2];
 /// Motion of a handle over one window.
 pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
+    /// Unit vector along which others bear the handle ([`crate::loaded`]); energies are those of a free one, which are larger.
+    borne: Option<[f64; 3]>,
     pub start: &'a HandleState,
     pub end: &'a HandleState,
     dt: f64,
@@ -173,7 +175,8 @@ impl HandleMotion<'_> {
         accelerations: &Accelerations,
         next_dt: f64,
     ) -> f64 {
-        let [sudden, smooth] = [impact, impulse + holding].map(|impulse| self.slot.change_in(self.end, impulse));
+        let change = |impulse| self.slot.change_borne(self.end, self.borne, impulse);
+        let [sudden, smooth] = [impact, impulse + holding].map(change);
         let start = [self.end.velocity, self.end.spin].map(V3::from);
         let mean = [0, 1].map(|k| start[k] + sudden[k] + 0.5 * (smooth[k] + next_dt * V3::from(accelerations[k])));
         work(impulse, mean)
@@ -317,7 +320,7 @@ impl Engine {
     /// Accelerations of a slot by all but its follower that the last two windows had.
     fn lasting_at(&self, [i, s]: SlotIndex, window: &HandleMotion<'_>) -> Accelerations {
         let used = self.pass.used[i][s] + self.pass.added[i][s] + self.stops_of_others(window.slot);
-        let now = window.slot.free_accelerations(window.start, window.end, used, window.dt);
+        let now = window.slot.free_accelerations([window.start, window.end], window.borne, used, window.dt);
         lasting(&now, self.state.interfaces[i].accelerations.get(s))
     }
 
@@ -354,7 +357,8 @@ impl Engine {
     pub(crate) fn motion(&self, [i, s]: SlotIndex, dt: f64) -> HandleMotion<'_> {
         let Interface { leader, slots, .. } = &self.interfaces[i];
         let (slot, states, ends) = (&slots[s], &self.state.states[*leader], &self.pass.ends[*leader]);
-        HandleMotion { slot, start: &states[slot.watched], end: &ends[slot.watched], dt }
+        let borne = self.pass.borne[i][s];
+        HandleMotion { slot, borne, start: &states[slot.watched], end: &ends[slot.watched], dt }
     }
 
     /// Angle by which the carrier of a slot turns in the last pass, if it is in contact `[rad]`. Followers of one that turns by more

@@ -27,19 +27,21 @@ fn cloths(gravity: [f64; 3]) -> [(&'static str, Box<dyn Simulator>); 3] {
     ]
 }
 
-/// Boxes of such masses `[kg]` on top of each other on cloth on a floor of their world or another one.
+/// Boxes of such masses `[kg]` on top of each other on cloth on a floor of their world or another one, or on a
+/// table of such a mass that stands on it `[kg]`.
 #[derive(Clone, Copy, Debug)]
 struct Pile {
     masses: &'static [f64],
+    table: Option<f64>,
     worlds: usize,
     hz: f64,
 }
 
-/// Weight, relative to its own, that a pile gets from the cloth, the weight on the floor likewise, and the
-/// smallest, largest and last height of its lowest box above where it belongs `[m]`. Weights are means over
+/// Weight, relative to its own, that a pile gets from the cloth, the weight on the floor or table likewise, and the
+/// smallest, largest and last height of its lowest box above where it belongs there `[m]`. Weights are means over
 /// the second half of `seconds`.
 fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) -> [f64; 5] {
-    let Pile { masses, worlds, hz } = pile;
+    let Pile { masses, table, worlds, hz } = pile;
     let mut rigid = RigidBodies::new("rigid");
     let half = 0.05;
     let at = [0.01, 2.0 * ROOM + half, 0.02];
@@ -52,7 +54,13 @@ fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) 
         .collect();
     let mut other = RigidBodies::new("other");
     let world = if worlds == 1 { &mut rigid } else { &mut other };
-    let floor = world.add("floor", Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, -0.1, 0.0])).unwrap();
+    let top = if table.is_some() { -0.05 } else { 0.0 };
+    let floor = Body::fixed(Shape::cuboid([1.0, 0.2, 1.0])).at([0.0, top - 0.1, 0.0]);
+    let mut floor = world.add("floor", floor).unwrap();
+    if let Some(mass) = table {
+        let table = Body::dynamic(Shape::cuboid([0.6, 0.05, 0.6])).mass(mass).at([0.0, -0.025, 0.0]);
+        floor = world.add("table", table).unwrap();
+    }
     let mut scene = Scene::new(Rate::hz(hz));
     scene.scheme(scheme).contact("cloth", "rigid").friction(0.5);
     if worlds == 2 {
@@ -62,11 +70,15 @@ fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) 
     scene.add(rigid).add_boxed(cloth);
     let mut run = scene.build().unwrap();
     let (windows, weight) = ((seconds * hz) as u32, G * masses.iter().sum::<f64>());
+    let above = |run: &mut Run| {
+        let [lowest, floor] = [boxes[0], floor].map(|body| run.state(body).unwrap().position[1]);
+        lowest - floor - at[1] - if table.is_some() { 0.025 } else { 0.1 }
+    };
     let (mut low, mut high, mut borne) = (0.0_f64, 0.0_f64, [0.0; 2]);
     for window in 0..windows {
         run.advance().unwrap();
-        let above = run.state(boxes[0]).unwrap().position[1] - at[1];
-        (low, high) = (low.min(above), high.max(above));
+        let now = above(&mut run);
+        (low, high) = (low.min(now), high.max(now));
         if window >= windows / 2 {
             for load in run.loads() {
                 let k = usize::from(load.handle == floor);
@@ -74,8 +86,7 @@ fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) 
             }
         }
     }
-    let end = run.state(boxes[0]).unwrap().position[1] - at[1];
-    [borne[0], borne[1], low, high, end]
+    [borne[0], borne[1], low, high, above(&mut run)]
 }
 
 fn schemes() -> [Scheme; 2] {
@@ -93,34 +104,51 @@ fn cloth_on_the_floor_bears_what_lies_on_it() {
             for scheme in schemes() {
                 // Asynchronous cloth takes seconds each.
                 let number = if worlds == 1 && hz == 120.0 && scheme == Scheme::Interleaved { 3 } else { 2 };
-                bears(Pile { masses, worlds, hz }, scheme, number, [0.01, 0.04]);
+                bears(Pile { masses, table: None, worlds, hz }, scheme, number, [0.01, 0.04], 0.5);
             }
         }
     }
 }
 
 /// So does a pile of boxes, of which the cloth touches the lowest alone. Of unequal masses it still rocks
-/// a little after half a second.
+/// a little at the end.
 #[test]
 fn cloth_on_the_floor_bears_a_pile() {
     let even = [&[1.0, 1.0][..], &[0.1, 0.1], &[20.0; 3], &[1.0, 0.1]].map(|masses| (masses, [0.01, 0.1]));
     let uneven = [&[1.0, 3.0][..], &[1.0, 10.0], &[3.0, 0.3, 1.0]].map(|masses| (masses, [0.03, 1.5]));
     for (number, (masses, bounds)) in even.into_iter().chain(uneven).enumerate() {
         for (k, (worlds, hz)) in [(1, 60.0), (1, 120.0), (1, 240.0), (2, 60.0)].into_iter().enumerate() {
-            bears(Pile { masses, worlds, hz }, schemes()[(number + k) % 2].clone(), 2, bounds);
+            bears(Pile { masses, table: None, worlds, hz }, schemes()[(number + k) % 2].clone(), 2, bounds, 0.8);
+        }
+    }
+}
+
+/// And so does cloth on a table that stands on the floor, of a quarter of what lies on it or more: the floor bears the
+/// table, so it does not yield.
+#[test]
+fn cloth_on_a_table_bears_what_lies_on_it() {
+    let even = [&[1.0][..], &[0.1], &[1.0, 1.0]].map(|masses| (masses, [0.01, 0.1]));
+    let heavy = [&[1.0, 3.0][..], &[20.0]].map(|masses| (masses, [0.03, 1.5]));
+    for (number, (masses, bounds)) in even.into_iter().chain(heavy).enumerate() {
+        let tables = [1.0, 10.0, 100.0].into_iter().filter(|table| 4.0 * table >= masses.iter().sum::<f64>());
+        for (k, table) in tables.enumerate() {
+            for (worlds, hz) in [(1, 60.0), (2, 60.0), (2, 120.0)] {
+                let pile = Pile { masses, table: Some(table), worlds, hz };
+                bears(pile, schemes()[(number + k) % 2].clone(), 2, bounds, 0.8);
+            }
         }
     }
 }
 
 /// Checks that the first so many cloths bear a pile: to the first bound relative to its weight, and ending
 /// where it belongs to the second one in rooms.
-fn bears(pile: Pile, scheme: Scheme, number: usize, bounds: [f64; 2]) {
+fn bears(pile: Pile, scheme: Scheme, number: usize, bounds: [f64; 2], seconds: f64) {
     for (kind, cloth) in cloths(DOWN).into_iter().take(number) {
         let own = cloth.ledger().unwrap().mass / pile.masses.iter().sum::<f64>();
-        let [above, below, low, high, end] = resting(cloth, pile, scheme.clone(), 0.5);
+        let [above, below, low, high, end] = resting(cloth, pile, scheme.clone(), seconds);
         let what = format!("{kind}, {pile:?}, {scheme:?}");
         assert!((above - 1.0).abs() < bounds[0], "{what}: bears {above}");
-        assert!((below + 1.0 + own).abs() < bounds[0], "{what}: {below} on the floor");
+        assert!((below + 1.0 + own).abs() < bounds[0], "{what}: {below} on the floor or table");
         assert!(end.abs() < bounds[1] * ROOM, "{what}: ends at {end} m");
         assert!(low > -2.0 * ROOM && high < 2.0 * ROOM, "{what}: {low} to {high} m");
     }
