@@ -62,7 +62,8 @@ pub(crate) struct InterfaceState {
     pub expected: Vec<Accelerations>,
     /// Whether other carriers take the impacts and holding impulses.
     pub passed_on: Vec<bool>,
-    /// Unit vector along which other bodies bear the carrier; none where it is free ([`crate::loaded`]).
+    /// Unit vector along which other bodies bear the carrier; none where it is free
+    /// ([`crate::loaded`]).
     pub borne: Vec<Option<[f64; 3]>>,
     /// Σ got − Σ used [N s, N m s].
     pub pending: Vec<Wrench>,
@@ -343,7 +344,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes the steps of members, and adjusts the impulses of groups of them. Those are marked as [`STEP`] from then on.
+    /// Takes the steps of members, and adjusts the impulses of groups of them. Those are marked as
+    /// [`STEP`] from then on.
     fn step_loaded(
         &mut self,
         members: &[usize],
@@ -357,7 +359,8 @@ impl Engine {
         groups.iter().try_for_each(|group| self.adjust_impulses(group, dt, next_dt, pushes))
     }
 
-    /// Takes the steps of members, those with threads at the same time, and returns the first failure.
+    /// Takes the steps of members, those with threads at the same time, and returns the first
+    /// failure.
     pub(crate) fn step_all(
         &mut self,
         members: &[usize],

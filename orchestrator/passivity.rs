@@ -135,7 +135,8 @@ pub(crate) type SlotIndex = [usize; 2];
 /// Motion of a handle over one window.
 pub(crate) struct HandleMotion<'a> {
     slot: &'a Slot,
-    /// Unit vector along which others bear the handle ([`crate::loaded`]); energies are those of a free one, which are larger.
+    /// Unit vector along which others bear the handle ([`crate::loaded`]); energies are those of a
+    /// free one, which are larger.
     borne: Option<[f64; 3]>,
     pub start: &'a HandleState,
     pub end: &'a HandleState,

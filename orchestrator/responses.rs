@@ -15,8 +15,9 @@ use crate::{
 
 type V3 = Vector3<f64>;
 
-/// Part of a motion that remains to a handle where others bear it [-]. With 0 an impulse on it alone would have no bound;
-/// with 0.1 a box of four times a table's mass sinks through cloth on it.
+/// Part of a motion that remains to a handle where others bear it [-]. With 0 an impulse on it
+/// alone would have no bound; with 0.1 a box of four times a table's mass sinks through cloth on
+/// it.
 const YIELDS: f64 = 0.03;
 
 /// Accelerations of a handle, linear and angular `[m/s²]`, `[rad/s²]`.
@@ -31,8 +32,8 @@ impl Slot {
         }
     }
 
-    /// Mobility of a handle that others bear along a unit vector: it moves across it and turns about it, and else by
-    /// [`YIELDS`]² as much.
+    /// Mobility of a handle that others bear along a unit vector: it moves across it and turns
+    /// about it, and else by [`YIELDS`]² as much.
     pub(crate) fn mobility_borne(&self, state: &HandleState, borne: Option<[f64; 3]>) -> Mobility {
         let mobility = self.mobility_in(state);
         borne.map_or(mobility, |n| across(&mobility, V3::from(n)))

@@ -27,8 +27,8 @@ fn cloths(gravity: [f64; 3]) -> [(&'static str, Box<dyn Simulator>); 3] {
     ]
 }
 
-/// Boxes of such masses `[kg]` on top of each other on cloth on a floor of their world or another one, or on a
-/// table of such a mass that stands on it `[kg]`.
+/// Boxes of such masses `[kg]` on top of each other on cloth on a floor of their world or another
+/// one, or on a table of such a mass that stands on it `[kg]`.
 #[derive(Clone, Copy, Debug)]
 struct Pile {
     masses: &'static [f64],
@@ -37,9 +37,9 @@ struct Pile {
     hz: f64,
 }
 
-/// Weight, relative to its own, that a pile gets from the cloth, the weight on the floor or table likewise, and the
-/// smallest, largest and last height of its lowest box above where it belongs there `[m]`. Weights are means over
-/// the second half of `seconds`.
+/// Weight, relative to its own, that a pile gets from the cloth, the weight on the floor or table
+/// likewise, and the smallest, largest and last height of its lowest box above where it belongs
+/// there `[m]`. Weights are means over the second half of `seconds`.
 fn resting(cloth: Box<dyn Simulator>, pile: Pile, scheme: Scheme, seconds: f64) -> [f64; 5] {
     let Pile { masses, table, worlds, hz } = pile;
     let mut rigid = RigidBodies::new("rigid");
@@ -123,8 +123,8 @@ fn cloth_on_the_floor_bears_a_pile() {
     }
 }
 
-/// And so does cloth on a table that stands on the floor, of a quarter of what lies on it or more: the floor bears the
-/// table, so it does not yield.
+/// And so does cloth on a table that stands on the floor, of a quarter of what lies on it or more:
+/// the floor bears the table, so it does not yield.
 #[test]
 fn cloth_on_a_table_bears_what_lies_on_it() {
     let even = [&[1.0][..], &[0.1], &[1.0, 1.0]].map(|masses| (masses, [0.01, 0.1]));

@@ -1,8 +1,10 @@
-//! Bodies that others bear, such as a table by the floor: impulses along n = J/|J| do not move them.
+//! Bodies that others bear, such as a table by the floor: impulses along n = J/|J| do not move
+//! them.
 //!
-//! A search shows it: neither J nor what is added to it changes the body's velocity along n. From then on followers get
-//! the mobility P W P, with P near 1 - nnᵀ for velocities and near nnᵀ for spins, until J moves the body in a step or
-//! has another direction. That is right where n is a principal axis through the centre of mass.
+//! A search shows it: neither J nor what is added to it changes the body's velocity along n. From
+//! then on followers get the mobility P W P, with P near 1 - nnᵀ for velocities and near nnᵀ for
+//! spins, until J moves the body in a step or has another direction. That is right where n is a
+//! principal axis through the centre of mass.
 
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
@@ -14,14 +16,16 @@ use crate::{
     plan::Interface,
 };
 
-/// Change of velocity, over that by J alone, below which a body may be borne [-]. A box at the bottom of a pile of two equal
-/// ones changes by a half.
+/// Change of velocity, over that by J alone, below which a body may be borne [-]. A box at the
+/// bottom of a pile of two equal ones changes by a half.
 const BORNE: f64 = 0.2;
 
-/// The same by added impulses from one trial to another, below which it is borne [-]. Rapier's floors give way by 0.004.
+/// The same by added impulses from one trial to another, below which it is borne [-]. Rapier's
+/// floors give way by 0.004.
 const STILL: f64 = 0.05;
 
-/// Cosine of the angle to the direction in which a body is borne, up to which impulses are still borne: 30° [-].
+/// Cosine of the angle to the direction in which a body is borne, up to which impulses are still
+/// borne: 30° [-].
 const SAME: f64 = 0.87;
 
 /// A body that the impulses of a step did not move.
@@ -37,7 +41,8 @@ pub(super) struct Still {
 }
 
 impl Still {
-    /// Whether more was added than half of what was requested: less shows no more than the leader's rounding.
+    /// Whether more was added than half of what was requested: less shows no more than the leader's
+    /// rounding.
     pub fn is_shown(&self) -> bool {
         self.asked > 0.0 && self.added > 0.5 * self.asked
     }
@@ -56,8 +61,8 @@ impl Engine {
         }
     }
 
-    /// Direction of the impulses on a body in the last step, if others took them: if its velocity along them
-    /// changed by less than a fifth of what they would give a free one.
+    /// Direction of the impulses on a body in the last step, if others took them: if its velocity
+    /// along them changed by less than a fifth of what they would give a free one.
     fn bearing(&self, [i, s]: SlotIndex, dt: f64) -> Option<[f64; 3]> {
         let used = self.pass.used[i][s] + self.pass.added[i][s] + self.stops_of_others(&self.interfaces[i].slots[s]);
         let n = Vector3::from(used.linear).try_normalize(0.0)?;
@@ -67,7 +72,8 @@ impl Engine {
         ((along(end.velocity) - along(start.velocity)).abs() < BORNE * alone).then(|| n.into())
     }
 
-    /// Bodies that cloth presses against others, and that the impulses of the last step did not move.
+    /// Bodies that cloth presses against others, and that the impulses of the last step did not
+    /// move.
     pub(super) fn still(&self, group: &Group, dt: f64) -> Vec<Still> {
         let is_movable = |&([i, s], _): &(SlotIndex, Wrench)| {
             self.pass.borne[i][s].is_none() && !self.interfaces[i].slots[s].mobility.is_zero()
@@ -85,7 +91,8 @@ impl Engine {
         group.directions.iter().filter(between_movable).filter_map(of).collect()
     }
 
-    /// Whether added impulses of the last step did not change its velocity; notes the largest of them.
+    /// Whether added impulses of the last step did not change its velocity; notes the largest of
+    /// them.
     pub(super) fn is_still(&self, still: &mut Still) -> bool {
         let ([i, s], along) = (still.slot, Vector3::from(still.direction));
         still.added = still.added.max(along.dot(&Vector3::from(self.pass.added[i][s].linear)));

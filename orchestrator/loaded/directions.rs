@@ -1,4 +1,5 @@
-//! Directions along which impulses are adjusted: J on a body, and -J on those that take it where cloth passes it on.
+//! Directions along which impulses are adjusted: J on a body, and -J on those that take it where
+//! cloth passes it on.
 
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
@@ -60,8 +61,9 @@ impl Engine {
         groups
     }
 
-    /// Directions of impulses on bodies of `leaders` in this window. Of two bodies that press cloth between
-    /// them only the one with the smaller impulse has one: several may press it against the other.
+    /// Directions of impulses on bodies of `leaders` in this window. Of two bodies that press cloth
+    /// between them only the one with the smaller impulse has one: several may press it against the
+    /// other.
     fn directions(&self, leaders: &[usize]) -> Vec<Direction> {
         let slots = leaders.iter().flat_map(|&m| self.bodies[m].iter().copied());
         let is_asked =
@@ -115,7 +117,8 @@ impl Engine {
         Some(direction)
     }
 
-    /// Slots to which the follower passes on the impulse of this one, with weights: -J·J_t `[N² s²]`.
+    /// Slots to which the follower passes on the impulse of this one, with weights: -J·J_t `[N²
+    /// s²]`.
     fn takers(&self, [i, s]: SlotIndex) -> impl Iterator<Item = (SlotIndex, f64)> + '_ {
         let (follower, asked) = (self.interfaces[i].follower, Vector3::from(self.asked([i, s]).linear));
         let of_follower = self.interfaces.iter().enumerate().filter(move |(_, other)| other.follower == follower);

@@ -1,27 +1,29 @@
 //! Impulses on bodies that cloth stops while others press on them: bodies that lie on them, or hang
 //! at them by joints.
 //!
-//! A follower asks for an impulse J that gives its carrier a certain velocity at the end of the next
-//! window. It knows the mobility W of the carrier by itself and the accelerations a that it has had
-//! so far: v₁ = v₀ + W J + a dt. Under other loads the carrier falls short of that by the fraction
-//! ε = J·(v₀ + W J + a dt - v₁) / J·W J. The leader repeats its step with the load s J/dt more. The
-//! secant method, started at s = ε, finds s with ε = 0.
+//! A follower asks for an impulse J that gives its carrier a certain velocity at the end of the
+//! next window. It knows the mobility W of the carrier by itself and the accelerations a that it
+//! has had so far: v₁ = v₀ + W J + a dt. Under other loads the carrier falls short of that by the
+//! fraction ε = J·(v₀ + W J + a dt - v₁) / J·W J. The leader repeats its step with the load s J/dt
+//! more. The secant method, started at s = ε, finds s with ε = 0.
 //!
-//! An obstacle such as a floor below the cloth may stop the carrier within the window. Its velocities
-//! then look right, but it has come too far. By how much its mean velocity along J is below v₀, v₁
-//! and the expected velocity counts for ε.
+//! An obstacle such as a floor below the cloth may stop the carrier within the window. Its
+//! velocities then look right, but it has come too far. By how much its mean velocity along J is
+//! below v₀, v₁ and the expected velocity counts for ε.
 //!
 //! Added impulses may not add energy. The kinetic energy of the leaders may exceed that of the step
 //! with less impulse by the work of the impulses at most, on carriers that move as expected.
 //!
-//! Cloth that is pressed between two bodies passes J on: one gets J, the other -J, and together they
-//! have a relative velocity. ε is then summed over both, each with its own v and W ([`directions`]).
-//! Two free bodies have ε = 0. A box of mass m on a table of mass M on the floor has J = m M g dt/(m + M),
-//! ε = m/(m + M) and s = m/M, so (1 + s) J = m g dt. Steps of both leaders are repeated. A table that
-//! no J moves is borne by others; its followers then get a reduced mobility ([`borne`]).
+//! Cloth that is pressed between two bodies passes J on: one gets J, the other -J, and together
+//! they have a relative velocity. ε is then summed over both, each with its own v and W
+//! ([`directions`]). Two free bodies have ε = 0. A box of mass m on a table of mass M on the floor
+//! has J = m M g dt/(m + M), ε = m/(m + M) and s = m/M, so (1 + s) J = m g dt. Steps of both
+//! leaders are repeated. A table that no J moves is borne by others; its followers then get a
+//! reduced mobility ([`borne`]).
 //!
-//! Where cloth is pressed, s may be negative, down to -1. The lowest box of a pile responds with the
-//! mass of the whole pile, so J takes several windows to come right. With s ≥ 0 the pile would hop.
+//! Where cloth is pressed, s may be negative, down to -1. The lowest box of a pile responds with
+//! the mass of the whole pile, so J takes several windows to come right. With s ≥ 0 the pile would
+//! hop.
 
 mod borne;
 mod directions;
@@ -39,15 +41,16 @@ use crate::{
     worker::Request,
 };
 
-/// Most trials of a search; the best one may be repeated once more. Two find s where responses are linear.
+/// Most trials of a search; the best one may be repeated once more. Two find s where responses are
+/// linear.
 const REPEATS: u32 = 8;
 
 /// Number of the mark before a leader's step that may be repeated.
 pub(crate) const STEP: u64 = u64::MAX - 1;
 
 impl Engine {
-    /// Repeats the steps of a group with other impulses where its bodies fall short of the expected motion,
-    /// or exceed it where cloth is pressed between them.
+    /// Repeats the steps of a group with other impulses where its bodies fall short of the expected
+    /// motion, or exceed it where cloth is pressed between them.
     pub(crate) fn adjust_impulses(
         &mut self,
         group: &Group,
@@ -133,13 +136,15 @@ impl Engine {
         state.impacts[s] + state.holding[s]
     }
 
-    /// The last step of a group; none if one of its leaders reports no energy, or numbers that are not finite.
+    /// The last step of a group; none if one of its leaders reports no energy, or numbers that are
+    /// not finite.
     fn loaded_step(&mut self, group: &Group, factors: Vec<f64>, dt: f64) -> Option<LoadedStep> {
         let kinetic = group.leaders.iter().map(|&m| self.kinetic(m)).sum::<Option<f64>>()?;
         let driven = group.directions.iter().zip(&factors).map(|(direction, factor)| {
             let of = |&(slot, part): &(SlotIndex, Wrench)| {
                 let impulse = part.scaled(1.0 + factor);
-                // Work is linear in the motion: the mean of what is expected is less by half of what is beyond.
+                // Work is linear in the motion: the mean of what is expected is less by half of
+                // what is beyond.
                 self.motion(slot, dt).work(impulse) - 0.5 * work(impulse, self.beyond(slot, dt))
             };
             self.movable(direction).map(of).sum::<f64>().max(0.0)
@@ -169,7 +174,8 @@ impl Engine {
         if by_itself > 0.0 { (passed - beyond) / by_itself } else { 0.0 }
     }
 
-    /// Excess velocity v₁ - (v₀ + W J + a dt) after the last step, linear and angular `[m/s]`, `[rad/s]`.
+    /// Excess velocity v₁ - (v₀ + W J + a dt) after the last step, linear and angular `[m/s]`,
+    /// `[rad/s]`.
     fn beyond(&self, [i, s]: SlotIndex, dt: f64) -> [Vector3<f64>; 2] {
         let (now, expected) = (self.acceleration([i, s], dt), self.state.interfaces[i].expected[s]);
         let others = self.interfaces[i].slots[s].others.iter();

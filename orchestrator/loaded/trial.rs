@@ -4,8 +4,8 @@
 /// among bodies are solved to about that.
 const NOISE: f64 = 0.02;
 
-/// Factor of s where more impulse leaves a carrier no less short [-]. A pile of eleven times its lowest box, which
-/// a floor bears nearly all at first, needs s = 10: four steps from 0.05.
+/// Factor of s where more impulse leaves a carrier no less short [-]. A pile of eleven times its
+/// lowest box, which a floor bears nearly all at first, needs s = 10: four steps from 0.05.
 const GROWTH: f64 = 4.0;
 
 /// Bounds of a search.
@@ -18,13 +18,14 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Bounds where held cloth stops a body. With a tolerance of 0.005 stacks on it still rock by 0.1 m/s after
-    /// two seconds.
+    /// Bounds where held cloth stops a body. With a tolerance of 0.005 stacks on it still rock by
+    /// 0.1 m/s after two seconds.
     pub const STOPPED: Self = Self { tolerance: 0.01, least: 0.0 };
 
-    /// Bounds where bodies press cloth between them, if it passes on all of J. A body under ten times its mass sinks by 0.1 mm a window of
-    /// 60 Hz, until the follower asks for more; with a tolerance of 0.005 it slowly sinks through the cloth.
-    /// Where s may not be below 0 it hops by the cloth's thickness.
+    /// Bounds where bodies press cloth between them, if it passes on all of J. A body under ten
+    /// times its mass sinks by 0.1 mm a window of 60 Hz, until the follower asks for more; with a
+    /// tolerance of 0.005 it slowly sinks through the cloth. Where s may not be below 0 it hops by
+    /// the cloth's thickness.
     pub const PRESSED: Self = Self { tolerance: 0.002, least: -1.0 };
 
     /// |ε| relative to its tolerance [-]. A negative ε counts only where s exceeds `least`.
@@ -64,8 +65,9 @@ impl LoadedStep {
         self.error() <= 1.0
     }
 
-    /// Whether it has no more kinetic energy than the accepted step with the next smaller impulses, but for the work
-    /// of the impulses. The first of `accepted` is without added impulses; one with less may not exceed it.
+    /// Whether it has no more kinetic energy than the accepted step with the next smaller impulses,
+    /// but for the work of the impulses. The first of `accepted` is without added impulses; one
+    /// with less may not exceed it.
     pub fn is_passive(&self, accepted: &[Self]) -> bool {
         let is_less = |step: &Self| step.factors.iter().any(|&factor| factor < 0.0);
         if is_less(self) {
@@ -78,8 +80,9 @@ impl LoadedStep {
         self.kinetic - less.kinetic <= (self.driven - less.driven).max(noise).max(0.0)
     }
 
-    /// Factors for the next step, by the secant through this one and `last`, up to [`GROWTH`] times these: that
-    /// many where more impulse leaves a carrier no less short, since something else bore it before.
+    /// Factors for the next step, by the secant through this one and `last`, up to [`GROWTH`] times
+    /// these: that many where more impulse leaves a carrier no less short, since something else
+    /// bore it before.
     pub fn next(&self, last: &Self) -> Vec<f64> {
         let of = |k: usize| {
             let (step, gain) = (self.factors[k] - last.factors[k], last.shortfalls[k] - self.shortfalls[k]);
@@ -95,7 +98,8 @@ impl LoadedStep {
         (0..self.factors.len()).map(of).collect()
     }
 
-    /// Factors for the next step where this one gains energy: more where carriers are short, else halfway to `best`.
+    /// Factors for the next step where this one gains energy: more where carriers are short, else
+    /// halfway to `best`.
     pub fn retreat(&self, best: &Self) -> Vec<f64> {
         let of = |k: usize| match self.shortfalls[k] > 0.0 && self.factors[k] > 0.0 {
             true => GROWTH * self.factors[k],
@@ -152,7 +156,8 @@ mod tests {
         assert!(step(2.0, 0.1, 1.1, 0.2).is_passive(&accepted));
     }
 
-    /// A carrier that others lift is not to be stopped by less, so what is sought for others goes on.
+    /// A carrier that others lift is not to be stopped by less, so what is sought for others goes
+    /// on.
     #[test]
     fn carriers_that_others_lift_count_for_nothing() {
         let of = |s: f64| LoadedStep {
@@ -164,7 +169,8 @@ mod tests {
         assert!(of(1.0).is_converged() && of(0.5).error() < of(0.0).error());
     }
 
-    /// A box of m on cloth on a table of M that the floor bears: ε = m/(m + M) - s M/(m + M), and s = m/M.
+    /// A box of m on cloth on a table of M that the floor bears: ε = m/(m + M) - s M/(m + M), and s
+    /// = m/M.
     #[test]
     fn a_light_table_takes_as_much_more_as_the_box_is_heavier() {
         for [m, table] in [[1.0, 1.0], [20.0, 1.0], [0.1, 10.0]] {
@@ -181,7 +187,8 @@ mod tests {
         }
     }
 
-    /// Where cloth is pressed, a carrier that gets too much gets less, down to nothing, and never more energy than before.
+    /// Where cloth is pressed, a carrier that gets too much gets less, down to nothing, and never
+    /// more energy than before.
     #[test]
     fn pressed_cloth_may_push_less() {
         let of = |s: f64, kinetic: f64| LoadedStep {
