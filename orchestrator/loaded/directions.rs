@@ -140,10 +140,20 @@ impl Engine {
         self.movable(direction).map(|([i, _], _)| self.interfaces[*i].leader).collect()
     }
 
-    /// Changes the added impulses from `before` times these directions to `factors` times these.
+    /// Sets the added impulses of slots to `factors` times these directions. Those on immovable
+    /// bodies, which other groups may press as well, change from `before` times these.
     pub(super) fn add(&mut self, directions: &[Direction], before: &[f64], factors: &[f64]) {
+        let is_shared = |engine: &Self, [i, s]: SlotIndex| engine.interfaces[i].slots[s].mobility.is_zero();
+        for &([i, s], _) in directions.iter().flat_map(Direction::parts) {
+            if !is_shared(self, [i, s]) {
+                self.pass.added[i][s] = Wrench::ZERO;
+            }
+        }
         for (direction, (before, factor)) in directions.iter().zip(before.iter().zip(factors)) {
-            direction.parts().for_each(|&([i, s], part)| self.pass.added[i][s] += part.scaled(factor - before));
+            for &([i, s], part) in direction.parts() {
+                let factor = if is_shared(self, [i, s]) { factor - before } else { *factor };
+                self.pass.added[i][s] += part.scaled(factor);
+            }
         }
     }
 }
