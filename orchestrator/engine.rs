@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Mistake, Scheme,
     ledger::InterfaceLedger,
-    loaded::{Group, STEP},
+    loaded::STEP,
     passivity::{Passivity, SlotIndex},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     responses::{Accelerations, lasting},
@@ -342,21 +342,6 @@ impl Engine {
         }
         self.state.totals.passes += 1;
         Ok(())
-    }
-
-    /// Takes the steps of members, and adjusts the impulses of groups of them. Those are marked as
-    /// [`STEP`] from then on.
-    fn step_loaded(
-        &mut self,
-        members: &[usize],
-        groups: &[Group],
-        dt: f64,
-        next_dt: f64,
-        pushes: &[Push],
-    ) -> Result<(), Failure> {
-        groups.iter().flat_map(|group| &group.leaders).try_for_each(|&m| self.ask(m, Request::Mark(STEP)))?;
-        self.step_all(members, dt, next_dt, pushes)?;
-        groups.iter().try_for_each(|group| self.adjust_impulses(group, dt, next_dt, pushes))
     }
 
     /// Takes the steps of members, those with threads at the same time, and returns the first

@@ -140,6 +140,16 @@ fn cloth_on_a_table_bears_what_lies_on_it() {
     }
 }
 
+/// Implicit cloth bears a box of twenty times the table's mass: an impulse on both as free bodies
+/// would be one twentieth of its weight.
+#[test]
+fn cloth_on_a_light_table_bears_a_heavy_box() {
+    for (hz, table) in [(60.0, 1.0), (120.0, 1.0), (240.0, 0.5)] {
+        let pile = Pile { masses: &[20.0], table: Some(table), worlds: 1, hz };
+        bears(pile, Scheme::Interleaved, 1, [0.03, 1.5], 0.8);
+    }
+}
+
 /// Checks that the first so many cloths bear a pile: to the first bound relative to its weight, and ending
 /// where it belongs to the second one in rooms.
 fn bears(pile: Pile, scheme: Scheme, number: usize, bounds: [f64; 2], seconds: f64) {

@@ -9,7 +9,7 @@
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
 
-use super::{Group, directions::Direction};
+use super::directions::{Direction, Group};
 use crate::{
     engine::Engine,
     passivity::{HandleMotion, SlotIndex},

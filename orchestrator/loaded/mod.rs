@@ -32,9 +32,11 @@ mod trial;
 use nalgebra::Vector3;
 use partita_simulator::Wrench;
 
-pub(crate) use directions::Group;
-
-use self::{borne::Still, directions::Direction, trial::LoadedStep};
+use self::{
+    borne::Still,
+    directions::{Direction, Group},
+    trial::LoadedStep,
+};
 use crate::{
     engine::{Engine, Failure, Push},
     passivity::{HandleMotion, SlotIndex, work},
@@ -49,15 +51,24 @@ const REPEATS: u32 = 8;
 pub(crate) const STEP: u64 = u64::MAX - 1;
 
 impl Engine {
-    /// Repeats the steps of a group with other impulses where its bodies fall short of the expected
-    /// motion, or exceed it where cloth is pressed between them.
-    pub(crate) fn adjust_impulses(
+    /// Takes the steps of members, and adjusts the impulses of groups of them. Those are marked as
+    /// [`STEP`] from then on.
+    pub(crate) fn step_loaded(
         &mut self,
-        group: &Group,
+        members: &[usize],
+        groups: &[Group],
         dt: f64,
         next_dt: f64,
         pushes: &[Push],
     ) -> Result<(), Failure> {
+        groups.iter().flat_map(|group| &group.leaders).try_for_each(|&m| self.ask(m, Request::Mark(STEP)))?;
+        self.step_all(members, dt, next_dt, pushes)?;
+        groups.iter().try_for_each(|group| self.adjust_impulses(group, dt, next_dt, pushes))
+    }
+
+    /// Repeats the steps of a group with other impulses where its bodies fall short of the expected
+    /// motion, or exceed it where cloth is pressed between them.
+    fn adjust_impulses(&mut self, group: &Group, dt: f64, next_dt: f64, pushes: &[Push]) -> Result<(), Failure> {
         let is_found = |direction: &Direction| direction.bounds().error(self.shortfall(direction, dt), 0.0) <= 1.0;
         match group.directions.iter().all(is_found) {
             true => Ok(()),
