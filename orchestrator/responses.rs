@@ -195,7 +195,7 @@ impl Engine {
     /// expected to go on holding as they do.
     pub(crate) fn expected(&self, interface: usize, dt: f64, next_dt: f64) -> Vec<Accelerations> {
         let before = &self.state.interfaces[interface].accelerations;
-        let Interface { leader, slots, .. } = &self.interfaces[interface];
+        let Interface { slots, .. } = &self.interfaces[interface];
         let now = self.accelerations(interface, dt);
         let of = |(number, now): (usize, &Accelerations)| {
             let slot = &slots[number];
@@ -206,8 +206,7 @@ impl Engine {
                 };
                 sum + force
             });
-            let borne = self.pass.borne[interface][number];
-            let by_others = slot.change_borne(&self.pass.ends[*leader][slot.watched], borne, others);
+            let by_others = self.answer([interface, number], others);
             let lasting = lasting(now, before.get(number));
             [0, 1].map(|k| (V3::from(lasting[k]) + by_others[k]).into())
         };

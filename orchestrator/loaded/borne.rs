@@ -107,7 +107,7 @@ impl Engine {
     }
 
     /// Change of velocity and spin of the carrier of a slot by an impulse, as others bear it.
-    pub(super) fn answer(&self, [i, s]: SlotIndex, impulse: Wrench) -> [Vector3<f64>; 2] {
+    pub(crate) fn answer(&self, [i, s]: SlotIndex, impulse: Wrench) -> [Vector3<f64>; 2] {
         let Interface { leader, slots, .. } = &self.interfaces[i];
         slots[s].change_borne(&self.pass.ends[*leader][slots[s].watched], self.pass.borne[i][s], impulse)
     }

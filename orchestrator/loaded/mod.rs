@@ -154,8 +154,7 @@ impl Engine {
         let driven = group.directions.iter().zip(&factors).map(|(direction, factor)| {
             let of = |&(slot, part): &(SlotIndex, Wrench)| {
                 let impulse = part.scaled(1.0 + factor);
-                // Work is linear in the motion: the mean of what is expected is less by half of
-                // what is beyond.
+                // Work is linear in the motion: the expected mean is less by half of the excess.
                 self.motion(slot, dt).work(impulse) - 0.5 * work(impulse, self.beyond(slot, dt))
             };
             self.movable(direction).map(of).sum::<f64>().max(0.0)

@@ -111,7 +111,7 @@ impl Contacts {
         self.sum_reactions();
     }
 
-    /// Whether at most one obstacle gave, a frame: it is told of the sum, which is the same of all
+    /// Whether at most one obstacle gave, a frame: it gets the sum, which is the same of all
     /// q_j.
     fn has_one_frame(&self, all: &[Given]) -> bool {
         let mut obstacles = all.iter().filter_map(|given| given.obstacle);
