@@ -16,6 +16,7 @@ use crate::{
     convert,
     follow::{PairRules, StandIn},
     parameters::Parameters,
+    rotation::FreeRotation,
     state::State,
     step::Undo,
     surfaces::{Skin, tessellate},
@@ -56,6 +57,8 @@ pub struct RigidBodies {
     pub(crate) state: State,
     /// Whether something was added that rapier has not taken in yet.
     pub(crate) unsettled: bool,
+    /// Rotations of the current substep.
+    pub(crate) rotations: Vec<FreeRotation>,
     pub(crate) undo: Option<Undo>,
     pub(crate) pipeline: PhysicsPipeline,
 }
@@ -77,6 +80,8 @@ pub(crate) struct Member {
     pub body: RigidBodyHandle,
     pub frame: HandleId,
     pub script: Option<Script>,
+    /// Whether gyroscopic torques act on it.
+    pub gyroscopic: bool,
 }
 
 impl RigidBodies {
@@ -100,6 +105,7 @@ impl RigidBodies {
             rules: PairRules::default(),
             state: State::new(),
             unsettled: true,
+            rotations: Vec::new(),
             undo: None,
             pipeline: PhysicsPipeline::new(),
         }
@@ -144,6 +150,12 @@ impl RigidBodies {
         self.with(parameters)
     }
 
+    /// [`Parameters::free_rotation`]
+    pub fn free_rotation(self, free_rotation: bool) -> Self {
+        let parameters = Parameters { free_rotation, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
     /// [`Parameters::sleep`], for bodies that are added later.
     pub fn sleep(self, sleep: bool) -> Self {
         let parameters = Parameters { sleep, ..self.parameters.clone() };
@@ -167,7 +179,7 @@ impl RigidBodies {
         let handle = self.state.bodies.insert(rigid_body);
         let collider = self.state.colliders.insert_with_parent(collider, handle, &mut self.state.bodies);
         self.targets.push(Target::Frame(handle));
-        self.members.push(Member { name: name.into(), body: handle, frame, script: body.script.clone() });
+        self.members.push(Member { name: name.into(), body: handle, frame, script: body.script.clone(), gyroscopic: true });
         let material = (body.friction, body.restitution, body.thickness);
         self.show(name, frame, self.state.bodies[handle].is_dynamic().then_some(handle), collider, material);
         if body.role == Role::Dynamic && (body.linear_damping, body.angular_damping) != (0.0, 0.0) {
@@ -287,6 +299,9 @@ impl RigidBodies {
     }
 
     pub(crate) fn settle(&self, state: &mut State, pipeline: &mut PhysicsPipeline) {
+        for member in self.members.iter().filter(|member| member.gyroscopic) {
+            state.bodies[member.body].enable_gyroscopic_forces(!self.parameters.free_rotation);
+        }
         let still = IntegrationParameters { dt: 0.0, ..self.integration };
         state.advance(pipeline, self.parameters.gravity, &still, &self.rules);
     }

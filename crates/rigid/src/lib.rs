@@ -60,6 +60,7 @@ mod ledger;
 mod mesh;
 mod mobility;
 mod parameters;
+mod rotation;
 mod shape;
 mod simulator;
 mod state;

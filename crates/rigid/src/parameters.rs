@@ -28,6 +28,10 @@ pub struct Parameters {
     /// Whether bodies at rest may fall asleep [-]. Default no: an awake world reports this
     /// step's impulses everywhere. A load wakes a body and its neighbours.
     pub sleep: bool,
+    /// Whether the rotation of free bodies is integrated here, exact in energy and angular momentum,
+    /// instead of by rapier's explicit gyroscopic correction, which may gain energy [-]. Default yes;
+    /// no for [`crate::RigidBodies::from_world`], whose steps are those of rapier.
+    pub free_rotation: bool,
 }
 
 impl Default for Parameters {
@@ -39,6 +43,7 @@ impl Default for Parameters {
             sweeps: 8,
             top_speed: 1.0e5,
             sleep: false,
+            free_rotation: true,
         }
     }
 }
@@ -75,6 +80,7 @@ impl Parameters {
             sweeps: integration.num_internal_pgs_iterations as u32,
             top_speed: integration.max_linear_velocity(),
             sleep: true,
+            free_rotation: false,
         }
     }
 }

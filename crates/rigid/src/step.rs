@@ -103,6 +103,7 @@ impl RigidBodies {
                 self.apply_impulses(inputs);
             }
             let kept = self.apply_loads(h, inputs)?;
+            self.start_rotations(h, &mut report);
             self.book_gravity(h);
             report.stages.add("prepare", clock.elapsed().as_secs_f64());
 
@@ -114,6 +115,7 @@ impl RigidBodies {
             let clock = Instant::now();
             self.take_loads_off(kept);
             self.check_quarantine()?;
+            self.finish_rotations(h);
             self.check_speeds(h, &mut report)?;
             self.book_reactions(&start, &mut reactions);
             self.book_contacts();

@@ -78,9 +78,12 @@ impl RigidBodies {
         let bodies: Vec<RigidBodyHandle> = self.state.bodies.iter().map(|(body, _)| body).collect();
         for body in bodies {
             let name = format!("body {}", body.into_raw_parts().0);
+            let rapiers = &self.state.bodies[body];
+            let is_link = self.state.multibody_joints.attached_joints(body).next().is_some();
+            let gyroscopic = rapiers.gyroscopic_forces_enabled() && rapiers.locked_axes().is_empty() && !is_link;
             let frame = self.table.add(&name, Kind::Frame, 1)?;
             self.targets.push(Target::Frame(body));
-            self.members.push(Member { name, body, frame, script: None });
+            self.members.push(Member { name, body, frame, script: None, gyroscopic });
         }
         Ok(())
     }
