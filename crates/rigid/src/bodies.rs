@@ -20,6 +20,7 @@ use crate::{
     state::State,
     step::Undo,
     surfaces::{Skin, tessellate},
+    sweep::{Crossing, Extent, RECYCLED},
 };
 
 /// A world of rigid bodies.
@@ -57,6 +58,10 @@ pub struct RigidBodies {
     pub(crate) state: State,
     /// Whether something was added that rapier has not taken in yet.
     pub(crate) unsettled: bool,
+    /// Extents of solid colliders, by their number.
+    pub(crate) extents: Vec<Option<Extent>>,
+    /// Pairs that may pass each other in the current piece of a substep.
+    pub(crate) crossings: Vec<Crossing>,
     /// Rotations of the current substep.
     pub(crate) rotations: Vec<FreeRotation>,
     pub(crate) undo: Option<Undo>,
@@ -89,6 +94,7 @@ impl RigidBodies {
     pub fn new(name: &str) -> Self {
         let parameters = Parameters::default();
         let mut integration = IntegrationParameters::default();
+        integration.normalized_contact_recycle_distance = RECYCLED * integration.normalized_prediction_distance;
         parameters.write(&mut integration);
         Self {
             name: name.into(),
@@ -105,6 +111,8 @@ impl RigidBodies {
             rules: PairRules::default(),
             state: State::new(),
             unsettled: true,
+            extents: Vec::new(),
+            crossings: Vec::new(),
             rotations: Vec::new(),
             undo: None,
             pipeline: PhysicsPipeline::new(),
@@ -156,6 +164,12 @@ impl RigidBodies {
         self.with(parameters)
     }
 
+    /// [`Parameters::impacts`]
+    pub fn impacts(self, impacts: u32) -> Self {
+        let parameters = Parameters { impacts, ..self.parameters.clone() };
+        self.with(parameters)
+    }
+
     /// [`Parameters::sleep`], for bodies that are added later.
     pub fn sleep(self, sleep: bool) -> Self {
         let parameters = Parameters { sleep, ..self.parameters.clone() };
@@ -179,7 +193,13 @@ impl RigidBodies {
         let handle = self.state.bodies.insert(rigid_body);
         let collider = self.state.colliders.insert_with_parent(collider, handle, &mut self.state.bodies);
         self.targets.push(Target::Frame(handle));
-        self.members.push(Member { name: name.into(), body: handle, frame, script: body.script.clone(), gyroscopic: true });
+        self.members.push(Member {
+            name: name.into(),
+            body: handle,
+            frame,
+            script: body.script.clone(),
+            gyroscopic: true,
+        });
         let material = (body.friction, body.restitution, body.thickness);
         self.show(name, frame, self.state.bodies[handle].is_dynamic().then_some(handle), collider, material);
         if body.role == Role::Dynamic && (body.linear_damping, body.angular_damping) != (0.0, 0.0) {

@@ -30,7 +30,7 @@ pub(crate) const TOLERANCE: f64 = 1.0e-4;
 
 /// What stands in for a guide in rapier's world.
 pub(crate) struct StandIn {
-    body: RigidBodyHandle,
+    pub body: RigidBodyHandle,
     part: Part,
 }
 
@@ -215,9 +215,9 @@ impl RigidBodies {
         StandIn { body, part: Part::Attachment { joint, own, offset, frame } }
     }
 
-    /// Sends obstacles and carriers over part `k` (from 1) of `n`, and notes what the reactions need.
-    pub(crate) fn drive_guides(&mut self, dt: f64, n: u32, k: u32, inputs: &Inputs) -> SubstepStart {
-        let h = dt / f64::from(n);
+    /// Sends obstacles and carriers from one fraction of the step to another, and notes what the reactions need.
+    pub(crate) fn drive_guides(&mut self, dt: f64, [from, to]: [f64; 2], inputs: &Inputs) -> SubstepStart {
+        let h = dt * (to - from);
         let mut start = SubstepStart { carriers: Vec::new(), joint_rows: Vec::new(), centres: Vec::new() };
         for number in 0..self.stand_ins.len() {
             let motion = inputs.motions.get(number).and_then(Option::as_ref);
@@ -228,7 +228,7 @@ impl RigidBodies {
             }
             let (begin, end) = match motion {
                 Some(motion) => {
-                    let part = motion.part(&self.guides[number], dt, n, k - 1);
+                    let part = motion.between(&self.guides[number], dt, [from, to]);
                     (part.begin[0], part.end[0])
                 }
                 None => {

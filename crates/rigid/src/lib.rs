@@ -66,6 +66,7 @@ mod simulator;
 mod state;
 mod step;
 mod surfaces;
+mod sweep;
 mod world;
 
 pub use bodies::RigidBodies;

@@ -32,6 +32,12 @@ pub struct Parameters {
     /// instead of by rapier's explicit gyroscopic correction, which may gain energy [-]. Default yes;
     /// no for [`crate::RigidBodies::from_world`], whose steps are those of rapier.
     pub free_rotation: bool,
+    /// Impacts of fast bodies at which one substep is cut at most [-]. Default 8. Those beyond are named
+    /// in the report, since bodies may then pass through each other.
+    ///
+    /// 0 leaves fast bodies to rapier, which checks them against fixed bodies only and tells nothing;
+    /// that is the default of [`crate::RigidBodies::from_world`].
+    pub impacts: u32,
 }
 
 impl Default for Parameters {
@@ -44,6 +50,7 @@ impl Default for Parameters {
             top_speed: 1.0e5,
             sleep: false,
             free_rotation: true,
+            impacts: 8,
         }
     }
 }
@@ -81,6 +88,7 @@ impl Parameters {
             top_speed: integration.max_linear_velocity(),
             sleep: true,
             free_rotation: false,
+            impacts: 0,
         }
     }
 }

@@ -70,13 +70,15 @@ impl RigidBodies {
             // Rapier adds the impulse of a torque to the velocity that it starts from.
             let tensor = inertia(body);
             let torque = vector(body.user_torque());
-            let loaded = if torque == Vector3::zeros() { torque } else { tensor.try_inverse().unwrap_or_default() * torque * h };
+            let loaded =
+                if torque == Vector3::zeros() { torque } else { tensor.try_inverse().unwrap_or_default() * torque * h };
             let spin = vector(body.angvel()) + loaded;
             if spin.norm() * h < NEGLIGIBLE_TURN {
                 continue;
             }
             let properties = &body.mass_properties().local_mprops;
-            let (orientation, principal) = (rotation(*body.rotation()), rotation(properties.principal_inertia_local_frame));
+            let (orientation, principal) =
+                (rotation(*body.rotation()), rotation(properties.principal_inertia_local_frame));
             let axes = orientation * principal;
             let momentum = axes.inverse() * (tensor * spin);
             let Some((turn, spin)) = rotate_freely(momentum, vector(properties.principal_inertia()), h) else {
@@ -87,7 +89,8 @@ impl RigidBodies {
                 ));
                 continue;
             };
-            let (turn, spin) = (UnitQuaternion::new_normalize((axes * turn * axes.inverse()).into_inner()), axes * spin);
+            let (turn, spin) =
+                (UnitQuaternion::new_normalize((axes * turn * axes.inverse()).into_inner()), axes * spin);
             body.set_angvel(Vector::from_array((spin - loaded).into()), false);
             self.rotations.push(FreeRotation {
                 body: member.body,
@@ -129,11 +132,7 @@ fn turn_to(body: &mut RigidBody, orientation: UnitQuaternion<f64>) {
 /// Free rotation over time `h` of a body with angular momentum `momentum` and principal moments `inertia`,
 /// in its principal axes: the rotation from start to end, and the angular velocity in the axes at the end.
 /// `None` where the numbers are too large for the midpoint rule.
-fn rotate_freely(
-    momentum: Vector3<f64>,
-    inertia: Vector3<f64>,
-    h: f64,
-) -> Option<(UnitQuaternion<f64>, Vector3<f64>)> {
+fn rotate_freely(momentum: Vector3<f64>, inertia: Vector3<f64>, h: f64) -> Option<(UnitQuaternion<f64>, Vector3<f64>)> {
     let inverse = inertia.map(|i| 1.0 / i);
     let spin = inverse.component_mul(&momentum);
     if inertia.max() - inertia.min() <= 1.0e-12 * inertia.max() {

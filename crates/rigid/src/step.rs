@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Instant};
 
 use nalgebra::Vector3;
-use partita_simulator::{Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
 use rapier3d_f64::{
     math::{Pose, Vector},
     prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
@@ -13,7 +13,8 @@ use crate::{
     RigidBodies,
     bodies::{Target, centre_of},
     convert::vector,
-    follow::{TOLERANCE, listed},
+    follow::{SubstepStart, TOLERANCE, listed},
+    sweep::Impact,
 };
 
 /// Steps between two copies of the state from which a failed step is undone.
@@ -34,8 +35,22 @@ struct TakenStep {
     poses: ScriptPoses,
 }
 
-/// Where scripts send their bodies, for each substep.
+/// Where scripts send their bodies, each time that they were asked in a step.
 type ScriptPoses = Vec<Vec<(RigidBodyHandle, Pose)>>;
+
+/// A step under way.
+struct Step<'a> {
+    /// Time at its start `[s]`.
+    start: f64,
+    dt: f64,
+    inputs: &'a Inputs,
+    poses: &'a mut ScriptPoses,
+    /// How often scripts were asked so far.
+    drives: usize,
+    report: StepReport,
+    /// By guide.
+    reactions: Vec<Wrench>,
+}
 
 impl Undo {
     pub fn starting(from: Snapshot) -> Self {
@@ -83,44 +98,25 @@ impl RigidBodies {
     /// `substeps` steps of rapier, with `poses` where they are known, else those that scripts give now.
     /// When one fails, the state is of no use.
     fn advance(&mut self, dt: f64, inputs: &Inputs, poses: &mut ScriptPoses) -> Result<StepReport, SimulatorError> {
-        let (begin, n) = (self.state.time, self.parameters.substeps);
-        let end = begin + dt;
-        let h = dt / f64::from(n);
-        let mut report = StepReport::new(end);
-        let mut reactions = vec![Wrench::ZERO; self.guides.len()];
-        report.substeps = n;
-        report.iterations = n * self.parameters.solver_iterations * self.parameters.sweeps;
-
+        let n = self.parameters.substeps;
+        let end = self.state.time + dt;
+        let mut step = Step {
+            start: self.state.time,
+            dt,
+            inputs,
+            poses,
+            drives: 0,
+            report: StepReport::new(end),
+            reactions: vec![Wrench::ZERO; self.guides.len()],
+        };
+        step.report.substeps = 0;
+        self.apply_impulses(inputs);
         for k in 1..=n {
-            let clock = Instant::now();
-            if poses.len() < k as usize {
-                let then = if k == n { end } else { begin + h * f64::from(k) };
-                poses.push(self.ask_scripts(then)?);
-            }
-            self.drive_scripts(&poses[k as usize - 1]);
-            let start = self.drive_guides(dt, n, k, inputs);
-            if k == 1 {
-                self.apply_impulses(inputs);
-            }
-            let kept = self.apply_loads(h, inputs)?;
-            self.start_rotations(h, &mut report);
-            self.book_gravity(h);
-            report.stages.add("prepare", clock.elapsed().as_secs_f64());
-
-            let clock = Instant::now();
-            let integration = IntegrationParameters { dt: h, ..self.integration };
-            self.state.advance(&mut self.pipeline, self.parameters.gravity, &integration, &self.rules);
-            report.stages.add("rapier", clock.elapsed().as_secs_f64());
-
-            let clock = Instant::now();
-            self.take_loads_off(kept);
-            self.check_quarantine()?;
-            self.finish_rotations(h);
-            self.check_speeds(h, &mut report)?;
-            self.book_reactions(&start, &mut reactions);
-            self.book_contacts();
-            report.stages.add("look after", clock.elapsed().as_secs_f64());
+            let fraction = |k: u32| f64::from(k) / f64::from(n);
+            self.take_substep(&mut step, [fraction(k - 1), fraction(k)])?;
         }
+        let Step { mut report, reactions, .. } = step;
+        report.iterations = report.substeps * self.parameters.solver_iterations * self.parameters.sweeps;
         report.reactions = listed(&reactions);
         let gap = self.widest_gap(inputs);
         if gap > TOLERANCE {
@@ -128,6 +124,93 @@ impl RigidBodies {
         }
         self.state.time = end;
         Ok(report)
+    }
+
+    /// One substep, between two fractions of the step, cut at the impacts of fast bodies.
+    fn take_substep(&mut self, step: &mut Step, [mut from, end]: [f64; 2]) -> Result<(), SimulatorError> {
+        let mut cuts = self.parameters.impacts;
+        let mut over_impact = None;
+        while from < end {
+            let clock = Instant::now();
+            let mut to = over_impact.take().map_or(end, |length: f64| end.min(from + length));
+            let mut is_over_impact = to < end;
+            let mut start = self.drive(step, [from, to])?;
+            let kept = self.apply_loads(step.dt * (to - from), step.inputs)?;
+            let impact = self.first_impact(step.dt * (to - from));
+            if !is_over_impact && let Some(impact) = impact {
+                if cuts == 0 {
+                    step.report.notes.push(self.note_of_impact(&impact));
+                } else {
+                    cuts -= 1;
+                    let [before, over] =
+                        [impact.time - 0.5 * impact.of_prediction, impact.of_prediction].map(|t| t / step.dt);
+                    is_over_impact = before <= 0.0;
+                    to = end.min(from + if is_over_impact { over } else { before });
+                    over_impact = (!is_over_impact).then_some(over);
+                    start = self.drive(step, [from, to])?;
+                }
+            }
+            step.report.stages.add("prepare", clock.elapsed().as_secs_f64());
+            self.take_piece(step, step.dt * (to - from), is_over_impact, kept, &start)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Sends scripted bodies and guides on their way between two fractions of the step.
+    fn drive(&mut self, step: &mut Step, [from, to]: [f64; 2]) -> Result<SubstepStart, SimulatorError> {
+        if step.poses.len() == step.drives {
+            let then = step.start + step.dt * to;
+            step.poses.push(self.ask_scripts(then)?);
+        }
+        self.drive_scripts(&step.poses[step.drives]);
+        step.drives += 1;
+        Ok(self.drive_guides(step.dt, [from, to], step.inputs))
+    }
+
+    /// One step of rapier, by `h`, with all contacts found anew where it goes over an impact of fast bodies.
+    fn take_piece(
+        &mut self,
+        step: &mut Step,
+        h: f64,
+        is_over_impact: bool,
+        kept: Vec<Kept>,
+        start: &SubstepStart,
+    ) -> Result<(), SimulatorError> {
+        let clock = Instant::now();
+        let report = &mut step.report;
+        report.substeps += 1;
+        self.start_rotations(h, report);
+        self.book_gravity(h);
+        report.stages.add("prepare", clock.elapsed().as_secs_f64());
+
+        let clock = Instant::now();
+        // Rapier leaves contacts as they are of bodies that moved little, but little is much for these.
+        let contact_recycling = self.integration.contact_recycling && !is_over_impact;
+        let integration = IntegrationParameters { dt: h, contact_recycling, ..self.integration };
+        self.state.advance(&mut self.pipeline, self.parameters.gravity, &integration, &self.rules);
+        report.stages.add("rapier", clock.elapsed().as_secs_f64());
+
+        let clock = Instant::now();
+        self.take_loads_off(kept);
+        self.check_quarantine()?;
+        self.finish_rotations(h);
+        self.check_speeds(h, report)?;
+        self.note_overlaps(report);
+        self.note_crossings(report);
+        self.book_reactions(start, &mut step.reactions);
+        self.book_contacts();
+        report.stages.add("look after", clock.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn note_of_impact(&self, impact: &Impact) -> String {
+        let [one, two] = impact.bodies.map(|body| self.name_in_report(body));
+        format!(
+            "bodies `{one}` and `{two}` may have passed through each other: more than {} impacts of fast bodies in a \
+             substep",
+            self.parameters.impacts
+        )
     }
 
     /// Where scripted bodies are at time `then`.
@@ -282,6 +365,7 @@ impl RigidBodies {
             let mut pipeline = std::mem::take(&mut self.pipeline);
             self.settle(&mut state, &mut pipeline);
             (self.state, self.pipeline) = (state, pipeline);
+            self.measure_extents();
         }
     }
 
@@ -306,13 +390,25 @@ impl RigidBodies {
     pub(crate) fn restore(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
         self.state = to.get::<crate::state::State>(self.of())?.clone();
         self.pipeline = PhysicsPipeline::new();
-        self.unsettled = false;
+        if std::mem::take(&mut self.unsettled) {
+            self.measure_extents();
+        }
         Ok(())
     }
 
     pub(crate) fn name_of(&self, body: RigidBodyHandle) -> &str {
         let member = self.members.iter().find(|member| member.body == body);
         member.map_or("(a carrier)", |member| &member.name)
+    }
+
+    /// The name of a body, of the surface that it stands in for, or of the world where a collider has no body.
+    pub(crate) fn name_in_report(&self, body: Option<RigidBodyHandle>) -> &str {
+        let Some(body) = body else { return "world" };
+        let guide = self.stand_ins.iter().position(|stand_in| stand_in.body == body).map(|number| &self.guides[number]);
+        match guide {
+            Some(Guide::Obstacle { surface, .. }) => &surface.name,
+            _ => self.name_of(body),
+        }
     }
 }
 

@@ -6,7 +6,8 @@ use partita_simulator::{HandleId, HandleState, Inputs, Simulator, Wrench};
 
 fn free(shape: Shape, spin: [f64; 3]) -> (RigidBodies, HandleId) {
     let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
-    let body = rigid.add("body", Body::dynamic(shape).at([1.0, -2.0, 0.5]).velocity([3.0, 1.0, 0.0]).spin(spin)).unwrap();
+    let body =
+        rigid.add("body", Body::dynamic(shape).at([1.0, -2.0, 0.5]).velocity([3.0, 1.0, 0.0]).spin(spin)).unwrap();
     (rigid, body)
 }
 

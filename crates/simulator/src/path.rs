@@ -11,21 +11,26 @@ impl Motion {
     /// The motion over part `i` of `n` equal parts of a step of `dt` `[s]`, along the path that
     /// belongs to `guide`.
     pub fn part(&self, guide: &Guide, dt: f64, n: u32, i: u32) -> Self {
-        let at = |k: u32| -> std::sync::Arc<[HandleState]> {
-            match k {
-                0 => self.begin.clone(),
-                k if k == n => self.end.clone(),
-                k => {
-                    let s = f64::from(k) / f64::from(n);
-                    let pairs = self.begin.iter().zip(self.end.iter());
-                    match guide {
-                        Guide::Obstacle { .. } => pairs.map(|(a, b)| straight(a, b, dt, s)).collect(),
-                        Guide::Attachment { .. } => pairs.map(|(a, b)| cubic(a, b, dt, s)).collect(),
-                    }
-                }
+        let n = f64::from(n);
+        self.between(guide, dt, [f64::from(i) / n, f64::from(i + 1) / n])
+    }
+
+    /// The motion between two fractions from 0 to 1 of a step of `dt` `[s]`, along the same path.
+    pub fn between(&self, guide: &Guide, dt: f64, [from, to]: [f64; 2]) -> Self {
+        let at = |s: f64| -> std::sync::Arc<[HandleState]> {
+            if s <= 0.0 {
+                return self.begin.clone();
+            }
+            if s >= 1.0 {
+                return self.end.clone();
+            }
+            let pairs = self.begin.iter().zip(self.end.iter());
+            match guide {
+                Guide::Obstacle { .. } => pairs.map(|(a, b)| straight(a, b, dt, s)).collect(),
+                Guide::Attachment { .. } => pairs.map(|(a, b)| cubic(a, b, dt, s)).collect(),
             }
         };
-        Self { begin: at(i), end: at(i + 1) }
+        Self { begin: at(from), end: at(to) }
     }
 }
 
