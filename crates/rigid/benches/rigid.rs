@@ -3,6 +3,7 @@
 //! A wall of 100 boxes at 60 Hz, settled for a second, read the ratios:
 //! - `own substeps 4 x 1` to `rapier's substeps 1 x 4`: what whole-step joint impulses cost;
 //! - the latter to `rapier alone`: the contract, with its copies against failed steps;
+//! - `free rotation` to `rapier's correction`: what exact rotation costs;
 //! - `snapshot`, `retract`, `bytes` to a step.
 
 #![allow(missing_docs)]
@@ -62,6 +63,27 @@ fn steps(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// 100 boxes of three different lengths that tumble freely, by 0.25 rad a step.
+fn tumbling(free_rotation: bool) -> RigidBodies {
+    let mut rigid = RigidBodies::new("tumbling").gravity([0.0; 3]).free_rotation(free_rotation);
+    for i in 0..100 {
+        let at = [2.0 * f64::from(i % 10), 2.0 * f64::from(i / 10), 0.0];
+        rigid
+            .add(&format!("{i}"), Body::dynamic(Shape::cuboid([0.5, 0.4, 0.2])).at(at).spin([1.0, 15.0, 2.0]))
+            .unwrap();
+    }
+    rigid
+}
+
+fn rotations(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("100 boxes that tumble, a step");
+    for (name, free_rotation) in [("free rotation", true), ("rapier's correction", false)] {
+        let mut rigid = tumbling(free_rotation);
+        group.bench_function(name, |bench| bench.iter(|| rigid.step(DT, Inputs::NONE).unwrap()));
+    }
+    group.finish();
+}
+
 fn states(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("wall of 100 boxes, its state");
     let mut rigid = wall(4, 1, 4);
@@ -82,5 +104,5 @@ fn states(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, steps, states);
+criterion_group!(benches, steps, rotations, states);
 criterion_main!(benches);

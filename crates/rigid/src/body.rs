@@ -68,6 +68,14 @@ impl Pose {
     }
 }
 
+/// Heaviest body that moves freely `[kg]`. Rapier takes determinants of inverse masses below 1e-20 kg⁻² for zero:
+/// a cube of 4.4e10 kg falls through the floor, one that touches with a tenth of its width does so earlier.
+const HEAVIEST: f64 = 1.0e9;
+
+/// Smallest extent of a body that moves freely `[m]`: of a box, ball, capsule or cylinder, and of a hull or mesh.
+/// Smaller ones lose contacts, since rapier's collision detection has absolute tolerances.
+const THINNEST: [f64; 2] = [1.0e-3, 5.0e-3];
+
 /// With more, rapier loses contact points of hulls `[m]`.
 const LARGEST_SKIN: f64 = 0.02;
 
@@ -269,6 +277,7 @@ impl Body {
         let shape = self.shape.build(&of, self.role == Role::Dynamic)?;
         if self.role == Role::Dynamic {
             self.check_mass(&of, &shape)?;
+            check_smallness(&of, &self.shape, &shape)?;
         }
         Ok(self.builders(pose, shape))
     }
@@ -280,6 +289,10 @@ impl Body {
         let inertia = unit.principal_inertia() * factor;
         let rows =
             [("mass", unit.mass() * factor), ("inertia", inertia.min_element()), ("inertia", inertia.max_element())];
+        if unit.mass() * factor > HEAVIEST * (1.0 + 1.0e-9) {
+            let expected = format!("at most {HEAVIEST:e}: take a larger unit of mass, or a kinematic body");
+            return Err(SimulatorError::refused(format!("{of}, mass [kg]"), unit.mass() * factor, expected));
+        }
         for (what, value) in rows {
             if !(1.0e-18..=1.0e18).contains(&value) {
                 let thing = format!("{of}, {what} of its volume [kg, kg m²]");
@@ -315,4 +328,22 @@ impl Body {
         };
         (body, collider)
     }
+}
+
+/// # Errors
+/// The body is thinner than what rapier finds contacts of.
+fn check_smallness(of: &str, shape: &Shape, rapiers: &SharedShape) -> Result<(), SimulatorError> {
+    let extent = 2.0 * rapiers.compute_local_aabb().half_extents().min_element();
+    let [of_primitives, of_meshes] = THINNEST;
+    let is_mesh = matches!(shape, Shape::Hull { .. } | Shape::Mesh { .. });
+    let (thinnest, kind) = if is_mesh { (of_meshes, "hull or mesh") } else { (of_primitives, "box or round body") };
+    // A size that was given in decimals may be below by rounding.
+    if extent >= thinnest * (1.0 - 1.0e-9) {
+        return Ok(());
+    }
+    let expected = format!(
+        "at least {thinnest:e} for a {kind} that moves freely: take a smaller unit of length, as millimetres with \
+         gravity in mm/s²"
+    );
+    Err(SimulatorError::refused(format!("{of}, smallest extent [m]"), extent, expected))
 }

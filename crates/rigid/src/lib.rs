@@ -57,6 +57,7 @@ mod convert;
 mod follow;
 mod joint;
 mod ledger;
+mod limits;
 mod mesh;
 mod mobility;
 mod parameters;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     convert::turn_y_to,
-    mesh::{rapier_mesh, repaired},
+    mesh::{is_convex, rapier_mesh, rapier_vertices, repaired},
 };
 
 /// Sizes and coordinates that keep their squares and their inverses well inside `f64` [m].
@@ -160,7 +160,13 @@ impl Shape {
                         "a closed orientable mesh (or `Shape::hull` of its vertices, or a fixed body)",
                     ));
                 }
-                rapier_mesh(&format!("{of}, mesh"), &mesh, false)
+                // Rapier's meshes on meshes lose contacts, and its hulls do not.
+                let as_hull = if solid && is_convex(&mesh) {
+                    SharedShape::convex_hull(&rapier_vertices(&mesh.mesh))
+                } else {
+                    None
+                };
+                as_hull.map_or_else(|| rapier_mesh(&format!("{of}, mesh"), &mesh, false), Ok)
             }
         }
     }

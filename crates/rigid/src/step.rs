@@ -110,6 +110,9 @@ impl RigidBodies {
             reactions: vec![Wrench::ZERO; self.guides.len()],
         };
         step.report.substeps = 0;
+        if self.state.time == 0.0 {
+            step.report.notes.clone_from(&self.notes);
+        }
         self.apply_impulses(inputs);
         for k in 1..=n {
             let fraction = |k: u32| f64::from(k) / f64::from(n);

@@ -179,25 +179,26 @@ impl RigidBodies {
     /// Names pairs that overlap so far that contact may push them out on their far sides.
     pub(crate) fn note_overlaps(&self, report: &mut StepReport) {
         let half_thickness = |collider: ColliderHandle| {
-            self.extents.get(collider.into_raw_parts().0 as usize)?.map(|e| e.half_thickness)
+            self.extents.get(collider.into_raw_parts().0 as usize)?.map(|extent| extent.half_thickness)
         };
         for pair in self.state.narrow_phase.contact_pairs() {
             let Some((a, b)) = half_thickness(pair.collider1).zip(half_thickness(pair.collider2)) else { continue };
             let limit = SAFE_APPROACH * (a + b);
-            let depth = pair
-                .solver_manifolds()
-                .iter()
-                .flat_map(|m| &m.data.solver_contacts)
-                .fold(0.0, |depth: f64, c| depth.max(-c.dist));
-            if limit == 0.0 || depth <= limit {
+            let mut contacts = pair.solver_manifolds().iter().flat_map(|manifold| &manifold.data.solver_contacts);
+            if a.min(b) == 0.0 || !contacts.any(|contact| contact.dist < -limit) {
                 continue;
             }
-            let body = |collider: ColliderHandle| self.state.colliders[collider].parent();
-            let [one, two] = [pair.collider1, pair.collider2].map(|collider| self.name_in_report(body(collider)));
-            note_once(
-                report,
-                format!("bodies `{one}` and `{two}` overlap by half of their thickness: {MORE_SUBSTEPS}"),
-            );
+            // Of shapes that touch exactly, rapier may report a contact that is none.
+            let [one, two] = [pair.collider1, pair.collider2].map(|collider| &self.state.colliders[collider]);
+            let [at_one, at_two] = [one, two].map(|collider| self.pose_of_collider(collider));
+            let nearest = contact(&at_one, one.shape(), &at_two, two.shape(), 0.0);
+            if nearest.is_ok_and(|nearest| nearest.is_some_and(|nearest| nearest.dist < -limit)) {
+                let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
+                note_once(
+                    report,
+                    format!("bodies `{one}` and `{two}` overlap by half of their thickness: {MORE_SUBSTEPS}"),
+                );
+            }
         }
     }
 

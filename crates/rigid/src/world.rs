@@ -10,6 +10,7 @@ use rapier3d_f64::{
 use crate::{
     RigidBodies,
     bodies::{Member, Target},
+    limits,
     parameters::Parameters,
 };
 
@@ -22,6 +23,9 @@ impl RigidBodies {
     /// steps are those of `PhysicsWorld::step`; for guides, say `.substeps(4).solver_iterations(1)`.
     /// Forces that the user put on bodies stay on them, as they would in rapier.
     ///
+    /// Parts of the world that other simulators do not see, or that rapier computes worse than bodies that were
+    /// added here, are named in [`RigidBodies::notes`] and in the report of the first step.
+    ///
     /// # Errors
     /// There are soft bodies, custom shapes, colliders that ask for hooks, or numbers that are not
     /// finite: what rapier does not write to bytes cannot be retracted exactly.
@@ -30,6 +34,7 @@ impl RigidBodies {
         let mut rigid = Self::new(name);
         rigid.parameters = Parameters::read(world.gravity.to_array(), &world.integration_parameters);
         rigid.integration = world.integration_parameters;
+        rigid.is_imported = true;
         rigid.parameters.check()?;
 
         let state = &mut rigid.state;
@@ -46,6 +51,7 @@ impl RigidBodies {
         }
         rigid.name_bodies()?;
         rigid.show_colliders()?;
+        rigid.notes = limits::notes(&rigid);
 
         let mut state = rigid.state.clone();
         rigid.settle(&mut state, &mut PhysicsPipeline::new());
@@ -89,8 +95,11 @@ impl RigidBodies {
     }
 
     fn show_colliders(&mut self) -> Result<(), SimulatorError> {
-        let solid: Vec<_> =
-            self.state.colliders.iter_enabled().filter(|(_, c)| !c.is_sensor()).map(|(c, _)| c).collect();
+        let is_shown = |c: &Collider| {
+            let parent_is_enabled = c.parent().is_none_or(|body| self.state.bodies[body].is_enabled());
+            c.is_enabled() && parent_is_enabled && !c.is_sensor()
+        };
+        let solid: Vec<_> = self.state.colliders.iter().filter(|(_, c)| is_shown(c)).map(|(c, _)| c).collect();
         let mut world = None;
         for handle in solid {
             let collider = &self.state.colliders[handle];

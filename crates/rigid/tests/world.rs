@@ -268,3 +268,38 @@ fn masses_are_known_before_the_first_step() {
     assert_eq!(mobility.angular[0][0], 2.0);
     assert_eq!(rigid.ledger().unwrap().kinetic, 9.0);
 }
+
+/// Disabled bodies are no obstacles, before the first step too, and the notes name what others do not see.
+#[test]
+fn limits_of_a_world_are_in_its_notes() {
+    let mut world = PhysicsWorld::new();
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(1.0, 1.0, 1.0));
+    let (disabled, _) = world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0));
+    world.bodies[disabled].set_enabled(false);
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0).enabled(false));
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::ball(1.0).sensor(true));
+    world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::segment(Vector::ZERO, Vector::X));
+    let rod = RigidBodyBuilder::dynamic().translation(Vector::Y * 9.0).lock_translations();
+    world.insert(rod, ColliderBuilder::capsule_x(1.0, 0.1));
+    let mut rigid = RigidBodies::from_world("world", world).unwrap();
+    let names: Vec<_> = rigid.surfaces().iter().map(|surface| surface.name.clone()).collect();
+    assert_eq!(names, ["body 0/0", "body 5/5"]);
+    for (name, words) in [
+        ("`body 1`", "are disabled"),
+        ("`body 2/2`", "are disabled"),
+        ("`body 3/3`", "are sensors"),
+        ("`body 4/4`", "have no surface"),
+        ("`body 5`", "have locked axes"),
+        ("`body 5`", "free_rotation"),
+        ("`body 5`", "impacts"),
+    ] {
+        assert!(
+            rigid.notes().iter().any(|note| note.contains(name) && note.contains(words)),
+            "{name} {words}: {:?}",
+            rigid.notes()
+        );
+    }
+    let notes = rigid.notes().to_vec();
+    assert_eq!(rigid.step(DT, Inputs::NONE).unwrap().notes, notes);
+    assert!(rigid.step(DT, Inputs::NONE).unwrap().notes.is_empty());
+}
