@@ -1,8 +1,6 @@
 //! One pass: leaders step under given loads, followers step consistently with their motion and say
 //! what that took. Every scheme is made of passes.
 
-use std::time::Instant;
-
 use nalgebra::Vector3;
 use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Stages, Wrench};
 use serde::{Deserialize, Serialize};
@@ -74,16 +72,6 @@ pub(crate) struct InterfaceState {
     pub passivity: Vec<Passivity>,
 }
 
-/// Kinds of impulses that a follower reports.
-enum Reported {
-    /// Caused by the motion of this window.
-    Reaction,
-    /// Holds the carrier over the next window.
-    Holding,
-    /// Acts at the start of the next window.
-    Impact,
-}
-
 /// What one pass gave.
 #[derive(Default)]
 pub(crate) struct Pass {
@@ -129,6 +117,10 @@ pub struct WindowReport {
 /// Number of the mark at the start of a window that may be taken again.
 pub(crate) const START: u64 = u64::MAX;
 
+/// Number of the mark of the last accepted window ([`crate::recovery`]), far from those within a window and from those
+/// to go back to.
+pub(crate) const COMMITTED: u64 = 1 << 63;
+
 pub(crate) struct Engine {
     pub members: Vec<Member>,
     pub seats: Vec<Seat>,
@@ -151,8 +143,8 @@ pub(crate) struct Engine {
     pub given_fractions: Vec<f64>,
     pub clock: SimulatorClock,
     /// Memory of the inputs and of the states that come back, by member.
-    inputs: Vec<Inputs>,
-    spare_states: Vec<Vec<HandleState>>,
+    pub(crate) inputs: Vec<Inputs>,
+    pub(crate) spare_states: Vec<Vec<HandleState>>,
 }
 
 /// Where the time of the windows goes.
@@ -207,6 +199,10 @@ impl Engine {
             }
         }
         crate::plan::find_others(&mut interfaces);
+        let mut springs = springs;
+        crate::springs::measure(&mut springs, &members, &mut seats, dt)
+            .into_iter()
+            .for_each(|note| totals.add_note(note));
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();
@@ -356,11 +352,12 @@ impl Engine {
         for &m in members {
             let inputs = self.inputs_of(m, dt, next_dt, pushes);
             let states = std::mem::take(&mut self.spare_states[m]);
-            self.seats[m].post(Request::Step { dt, n: self.members[m].substeps, inputs, states });
+            let n = self.members[m].substeps * crate::reported::parts(self.members[m].substeps, &inputs.motions, dt);
+            self.seats[m].post(Request::Step { dt, n, inputs, states });
         }
         let mut failure = None;
         for &m in members {
-            if let Err(error) = self.collect(m) {
+            if let Err(error) = self.collect(m, dt) {
                 failure.get_or_insert(Failure { member: m, error });
             }
         }
@@ -373,7 +370,7 @@ impl Engine {
         inputs.loads.clear();
         inputs.loads.extend(pushes.iter().filter(|push| push.0 == m).map(|&(_, handle, wrench)| (handle, wrench)));
         for spring in &self.springs {
-            spring.add_loads(m, &self.state.states, &mut inputs.loads);
+            spring.add_loads(m, &self.state.states, dt, &mut inputs.loads);
         }
         inputs.impulses.clear();
         for (i, interface) in self.interfaces.iter().enumerate().filter(|(_, interface)| interface.leader == m) {
@@ -410,66 +407,6 @@ impl Engine {
             }));
         }
         inputs
-    }
-
-    /// Takes in what member `m` answers to its step.
-    fn collect(&mut self, m: usize) -> Result<(), SimulatorError> {
-        let waited = matches!(self.seats[m], Seat::Thread { .. }).then(Instant::now);
-        let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
-        // In line the step was taken when it was posted.
-        self.clock.waiting += waited.map_or(stepped.seconds, |waited| waited.elapsed().as_secs_f64());
-        self.inputs[m] = stepped.inputs;
-        self.clock.seconds[m] += stepped.seconds;
-        let summary = match stepped.outcome {
-            Ok(summary) => summary,
-            Err(error) => {
-                self.spare_states[m] = stepped.states;
-                return Err(error);
-            }
-        };
-        for (stage, seconds) in &summary.stages.0 {
-            self.clock.stages[m].add(stage, *seconds);
-        }
-        self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
-        let reactions = stepped.reactions.iter().map(|reaction| (reaction, Reported::Reaction));
-        let holding = stepped.holding.iter().map(|reaction| (reaction, Reported::Holding));
-        let impacts = stepped.impacts.iter().map(|reaction| (reaction, Reported::Impact));
-        for (reaction, kind) in reactions.chain(holding).chain(impacts) {
-            let guide = self.members[m].guides.get(reaction.guide as usize);
-            let onto = guide.and_then(|guide| {
-                let leader = &self.pass.ends[guide.leader];
-                Some((guide.interface, guide.onto_slot(reaction.carrier as usize, reaction.impulse, leader)?))
-            });
-            let Some((interface, (slot, impulse))) = onto else {
-                let found = format!("carrier {} of guide {}", reaction.carrier, reaction.guide);
-                return Err(SimulatorError::failed("reaction", found, "a carrier of a guide that it was given"));
-            };
-            if !impulse.is_finite() {
-                return Err(SimulatorError::failed(
-                    format!("reaction on guide {}", reaction.guide),
-                    format!("{impulse:?}"),
-                    "finite numbers",
-                ));
-            }
-            self.pass.got[interface][slot] += impulse;
-            match kind {
-                Reported::Reaction => {}
-                Reported::Holding => self.pass.holding[interface][slot] += impulse,
-                Reported::Impact => self.pass.impacts[interface][slot] += impulse,
-            }
-        }
-        for guide in stepped.passed_on {
-            let Some(guide) = self.members[m].guides.get(guide as usize) else {
-                return Err(SimulatorError::failed("guide passed on", guide, "a guide that it was given"));
-            };
-            guide.slots().for_each(|slot| self.pass.passed_on[guide.interface][slot] = true);
-        }
-        if !(summary.support_velocity.iter().all(|v| v.is_finite()) && summary.support_spread.is_finite()) {
-            let found = format!("{:?} and {} m/s", summary.support_velocity, summary.support_spread);
-            return Err(SimulatorError::failed("velocity of kinematic supports", found, "finite numbers"));
-        }
-        self.pass.summaries[m] = Some(summary);
-        Ok(())
     }
 
     /// Largest distance of an attached handle from its carrier after the last pass `[m]`; that of a
@@ -580,21 +517,5 @@ impl Engine {
     /// Goes on from `state`; the seats have been retracted to its mark.
     pub(crate) fn resume(&mut self, state: Coupled) {
         self.state = state;
-    }
-}
-
-impl SpringPlan {
-    /// F = k (|d| − l) + c ḋ along d, on either end, from the states at the begin of the window.
-    fn add_loads(&self, m: usize, states: &[Vec<HandleState>], loads: &mut Vec<(HandleId, Wrench)>) {
-        let [a, b] = self.ends.map(|(member, watched)| &states[member][watched]);
-        let d = Vector3::from(b.position) - Vector3::from(a.position);
-        let Some(n) = d.try_normalize(0.0) else { return };
-        let parting = (Vector3::from(b.velocity) - Vector3::from(a.velocity)).dot(&n);
-        let f = (self.stiffness * (d.norm() - self.rest_length) + self.damping * parting) * n;
-        for (end, force) in [(0, f), (1, -f)] {
-            if self.ends[end].0 == m {
-                loads.push((self.handles[end], Wrench::force(force)));
-            }
-        }
     }
 }

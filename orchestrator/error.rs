@@ -76,7 +76,7 @@ pub enum Mistake {
     },
 }
 
-/// Why a call did nothing. The run is as it was before the call, unless it is [`Error::Lost`].
+/// Why a call did nothing. The run is as it was before the call.
 ///
 /// Its `Debug` is its `Display`, so that a `main` that returns it prints words.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -118,9 +118,10 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
-    /// A simulator could not even go back; the run cannot go on.
-    #[error("simulator `{simulator}` could not go back: {error}")]
-    Lost {
+    /// A simulator could not even go back to the last accepted window. The run goes on once it can, or is replaced
+    /// ([`crate::Run::replace`]).
+    #[error("simulator `{simulator}` cannot go back to the last window, so it has to be mended or replaced: {error}")]
+    Stuck {
         /// Which one.
         simulator: String,
         /// What happened.

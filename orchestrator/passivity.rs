@@ -362,12 +362,6 @@ impl Engine {
         HandleMotion { slot, borne, start: &states[slot.watched], end: &ends[slot.watched], dt }
     }
 
-    /// Angle by which the carrier of a slot turns in the last pass, if it is in contact `[rad]`. Followers of one that turns by more
-    /// than half a turn see the shorter rest, so their reactions are those to another motion.
-    pub(crate) fn turn(&self, slot: SlotIndex, dt: f64) -> f64 {
-        self.contact(slot, dt).map_or(0.0, |window| window.turn())
-    }
-
     /// Whether the carrier of a contact owes its follower energy, beyond [`ALLOWED`].
     pub(crate) fn is_owed(&self, [i, s]: SlotIndex) -> bool {
         let known = &self.state.interfaces[i].passivity[s];

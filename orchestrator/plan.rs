@@ -6,6 +6,8 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita_simulator::{HandleId, HandleState, HandleTable, Kind, Mobility, Motion, Wrench};
 use serde::Serialize;
 
+use crate::springs::SpringEnds;
+
 /// One member of the plan: a simulator's place in the order of steps.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Member {
@@ -92,6 +94,9 @@ pub(crate) struct SpringPlan {
     pub stiffness: f64,
     pub damping: f64,
     pub rest_length: f64,
+    /// Measured at the start, so no part of what makes two scenes the same.
+    #[serde(skip)]
+    pub measured: SpringEnds,
 }
 
 impl GuidePlan {

@@ -1,6 +1,7 @@
 //! A run: windows, looking, pushing, going back.
 
 use std::{
+    collections::BTreeMap,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -9,7 +10,7 @@ use partita_simulator::{Cloud, HandleId, HandleState, Ledger, Simulator, Simulat
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunReport, WindowReport,
-    engine::{Engine, Failure, Push},
+    engine::{COMMITTED, Coupled, Engine, Failure, Push},
     history::{Journal, Mark, Marks},
 };
 
@@ -22,7 +23,8 @@ pub struct Run {
     pub(crate) journal: Journal,
     /// For the next window.
     pub(crate) pushes: Vec<Push>,
-    pub(crate) lost: Option<(String, SimulatorError)>,
+    /// Simulators that could not go back to the last accepted window.
+    pub(crate) stuck: BTreeMap<usize, SimulatorError>,
     pub(crate) last_window: Option<WindowReport>,
     clock: Clock,
 }
@@ -87,7 +89,7 @@ impl Run {
             marks,
             journal,
             pushes: Vec::new(),
-            lost: None,
+            stuck: BTreeMap::new(),
             last_window: None,
             clock: Clock::default(),
         };
@@ -112,16 +114,21 @@ impl Run {
     /// A simulator refused, failed or panicked: the error names it, and all are back at the
     /// window's start, loads pushed for it still in place.
     pub fn advance(&mut self) -> Result<WindowReport> {
-        self.alive()?;
+        self.unstick()?;
+        let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
+        let failed = |run: &Self, Failure { member, error }| {
+            let simulator = run.engine.members[member].name.clone();
+            Error::Window { window, time, simulator, error }
+        };
+        let committed = self.commit().map_err(|failure| failed(self, failure))?;
         if self.marks.due() {
             // Without this mark, going back takes longer; a simulator that cannot be marked has lost nothing.
             let _ = self.mark();
         }
         let start = Instant::now();
-        let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
         let mut result = self.engine.window(dt, &self.pushes);
         if result.is_ok() && !self.engine.to_iterate.is_empty() {
-            result = self.repeat_window(window)?;
+            result = self.repeat_window(window, &committed);
         }
         let took = start.elapsed();
         self.clock.windows += took;
@@ -134,10 +141,9 @@ impl Run {
                 self.last_window = Some(report.clone());
                 Ok(report)
             }
-            Err(Failure { member, error }) => {
-                let simulator = self.engine.members[member].name.clone();
-                self.go_to(window)?;
-                Err(Error::Window { window, time, simulator, error })
+            Err(failure) => {
+                self.recover(committed);
+                Err(failed(self, failure))
             }
         }
     }
@@ -227,9 +233,9 @@ impl Run {
 
     // going back
 
-    /// Repeats the last window from its start, iterating the contacts that would have added energy. If that fails, the window stands as
-    /// it was.
-    fn repeat_window(&mut self, window: u64) -> Result<std::result::Result<WindowReport, Failure>> {
+    /// Repeats the last window from its start, iterating the contacts that would have added energy. If that fails, the window is taken
+    /// as it was.
+    fn repeat_window(&mut self, window: u64, committed: &Coupled) -> std::result::Result<WindowReport, Failure> {
         let mut contacts = Vec::new();
         loop {
             let known = contacts.len();
@@ -239,22 +245,25 @@ impl Run {
                 }
             }
             let has_more = contacts.len() > known;
-            self.go_to(window)?;
-            // Another contact often follows soon: a mark here shortens its replay.
-            if self.marks.kept.last().is_none_or(|mark| mark.coupled.window < window) {
-                let _ = self.mark();
-            }
+            self.start_again(committed)?;
             self.engine.iterate(&contacts);
             let result = self.engine.window(self.rate.dt, &self.pushes);
             if result.is_err() {
-                self.go_to(window)?;
-                return Ok(self.engine.window(self.rate.dt, &self.pushes));
+                self.start_again(committed)?;
+                return self.engine.window(self.rate.dt, &self.pushes);
             }
             if self.engine.to_iterate.is_empty() || !has_more {
                 self.journal.iterate(window, &contacts);
-                return Ok(result);
+                return result;
             }
         }
+    }
+
+    /// Goes back to the start of the window that is being taken.
+    fn start_again(&mut self, committed: &Coupled) -> std::result::Result<(), Failure> {
+        self.engine.retract(COMMITTED, false)?;
+        self.engine.resume(committed.clone());
+        Ok(())
     }
 
     /// Goes back by `seconds` `[s]`, to the begin of a window, not past the run's own. From there
@@ -263,7 +272,6 @@ impl Run {
     /// # Errors
     /// `seconds` is negative or not finite.
     pub fn rewind(&mut self, seconds: f64) -> Result<()> {
-        self.alive()?;
         if !(seconds.is_finite() && seconds >= 0.0) {
             return Err(Error::refused("seconds", seconds, "finite, at least 0"));
         }
@@ -276,7 +284,6 @@ impl Run {
     /// # Errors
     /// It has not been reached yet, or is before the one at which the run was restored.
     pub fn rewind_to(&mut self, window: u64) -> Result<()> {
-        self.alive()?;
         if window > self.windows() {
             return Err(Error::refused("window", window, format!("at most {}", self.windows())));
         }
@@ -307,23 +314,28 @@ impl Run {
         }
     }
 
-    /// Retracts to the last mark before `window` and plays the windows since again.
+    /// Retracts to the last mark before `window` and plays the windows since again. Where that fails the run is where it was.
     fn go_to(&mut self, window: u64) -> Result<()> {
+        self.unstick()?;
+        let committed = self.commit().map_err(|Failure { member, error }| self.of(member, error))?;
         let Mark { number, coupled } = &self.marks.kept[self.marks.before(window)];
         let (number, coupled) = (*number, coupled.clone());
-        if let Err(failure) = self.engine.retract(number, false) {
-            return Err(self.lose(failure));
-        }
-        self.engine.resume(coupled);
         let clock = self.engine.clock.clone();
-        for replayed in self.windows()..window {
-            self.engine.iterate(self.journal.iterated(replayed));
-            if let Err(failure) = self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed)) {
-                return Err(self.lose(failure));
+        let gone = self.engine.retract(number, false).and_then(|()| {
+            self.engine.resume(coupled);
+            for replayed in self.windows()..window {
+                self.engine.iterate(self.journal.iterated(replayed));
+                self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed))?;
             }
-        }
+            Ok(())
+        });
         self.engine.clock = clock;
-        Ok(())
+        gone.map_err(|Failure { member, error }| {
+            let (window, time) = (self.windows(), self.time());
+            let simulator = self.engine.members[member].name.clone();
+            self.recover(committed);
+            Error::Window { window, time, simulator, error }
+        })
     }
 
     fn mark(&mut self) -> Result<()> {
@@ -342,18 +354,6 @@ impl Run {
         Ok(())
     }
 
-    pub(crate) fn lose(&mut self, Failure { member, error }: Failure) -> Error {
-        self.lost = Some((self.engine.members[member].name.clone(), error));
-        self.alive().expect_err("just lost")
-    }
-
-    pub(crate) fn alive(&self) -> Result<()> {
-        match &self.lost {
-            Some((simulator, error)) => Err(Error::Lost { simulator: simulator.clone(), error: error.clone() }),
-            None => Ok(()),
-        }
-    }
-
     // looking
 
     /// The state of a handle now.
@@ -362,9 +362,15 @@ impl Run {
     /// The handle is not of this run.
     pub fn state(&mut self, handle: HandleId) -> Result<HandleState> {
         let member = self.member_of(handle)?;
+        if self.stuck.contains_key(&member) {
+            return self.state_of_stuck(member, handle);
+        }
         self.look_at(member, move |simulator| {
             let mut state = [HandleState::default()];
-            simulator.read(&[handle], &mut state).map(|()| state[0])
+            simulator.read(&[handle], &mut state)?;
+            let thing = || format!("state of {}", simulator.handles().describe(handle));
+            let sound = state[0].is_finite().then_some(state[0]);
+            sound.ok_or_else(|| SimulatorError::failed(thing(), format!("{:?}", state[0]), "finite numbers"))
         })?
         .map_err(|error| self.of(member, error))
     }
@@ -470,6 +476,9 @@ impl Run {
         member: usize,
         look: impl FnOnce(&dyn Simulator) -> R + Send + 'static,
     ) -> Result<R> {
+        if self.stuck.contains_key(&member) {
+            return Err(self.error_of_stuck(member));
+        }
         self.engine.seats[member].look(look).map_err(|error| self.of(member, error))
     }
 
@@ -485,7 +494,7 @@ impl Run {
         Ok(member)
     }
 
-    fn member_named(&self, name: &str) -> Result<usize> {
+    pub(crate) fn member_named(&self, name: &str) -> Result<usize> {
         let member = self.engine.members.iter().position(|member| member.name == name);
         member.ok_or_else(|| Error::refused("simulator", format!("`{name}`"), "the name of a simulator of this run"))
     }

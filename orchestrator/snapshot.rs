@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Rate, Result, Run,
-    engine::{Coupled, Engine, Push},
+    engine::{Coupled, Engine, Failure, Push},
     history::{Journal, Mark},
     worker::Request,
 };
@@ -53,10 +53,12 @@ impl Run {
     /// # Errors
     /// A simulator panicked while it was asked.
     pub fn save(&mut self) -> Result<RunSnapshot> {
-        self.alive()?;
         let mut simulators = Vec::new();
         for member in 0..self.engine.members.len() {
-            simulators.push(self.look_at(member, |simulator| simulator.snapshot(None).to_bytes())?);
+            simulators.push(match self.stuck.contains_key(&member) {
+                true => self.committed_bytes(member)?,
+                false => self.look_at(member, |simulator| simulator.snapshot(None).to_bytes())?,
+            });
         }
         Ok(RunSnapshot {
             scene: scene_of(&self.engine),
@@ -86,10 +88,16 @@ impl Run {
                 return Err(self.of(member, error));
             }
         }
-        if let Err(failure) = self.engine.retract(number, false) {
-            return Err(self.lose(failure));
+        let committed = match self.stuck.is_empty() {
+            true => self.commit().map_err(|Failure { member, error }| self.of(member, error))?,
+            false => self.engine.state.clone(),
+        };
+        if let Err(Failure { member, error }) = self.engine.retract(number, false) {
+            self.recover(committed);
+            return Err(self.of(member, error));
         }
-        (self.lost, self.last_window) = (None, None);
+        self.stuck.clear();
+        self.last_window = None;
         self.engine.resume(snapshot.coupled.clone());
         (self.start, self.rate) = (snapshot.start, Rate::seconds(snapshot.rate));
         self.pushes.clone_from(&snapshot.pushes);

@@ -4,7 +4,6 @@
 use std::{
     any::Any,
     collections::BTreeMap,
-    f64::consts::PI,
     panic::{AssertUnwindSafe, catch_unwind},
     thread::JoinHandle,
     time::Instant,
@@ -12,11 +11,11 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError,
-    Snapshot, Stages, Wrench,
+    Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError, Snapshot,
+    Stages, Wrench,
 };
 
-use crate::{measure, passivity::turn};
+use crate::{measure, reported::turns_too_far};
 
 /// A look at the simulator where it lives.
 pub(crate) type Look = Box<dyn FnOnce(&dyn Simulator) + Send>;
@@ -30,6 +29,10 @@ pub(crate) enum Request {
     Retract(u64),
     /// Drop the snapshot of this number.
     Forget(u64),
+    /// Bytes of the snapshot of this number.
+    Bytes(u64),
+    /// Take this simulator instead, at the snapshot of this number.
+    Replace(Box<dyn Simulator>, u64),
     /// Keep the snapshot of these bytes under this number.
     Adopt(u64, Vec<u8>),
     /// Look at it.
@@ -38,13 +41,17 @@ pub(crate) enum Request {
     CheckStart(Vec<Option<Motion>>),
     /// State or measure the mobilities of handles, as a step of `dt` shows them.
     Mobilities { handles: Vec<HandleId>, dt: f64 },
+    /// States of a handle after `n` steps of `dt / n` without and with a load on it; the simulator is as before.
+    Answers { handle: HandleId, load: [f64; 3], dt: f64, n: u32 },
 }
 
 pub(crate) enum Reply {
     Stepped(Box<Stepped>),
     Done(Result<(), SimulatorError>),
+    Bytes(Result<Vec<u8>, SimulatorError>),
     /// In world axes, one a handle.
     Mobilities(Result<Vec<(Mobility, bool)>, SimulatorError>),
+    Answers(Result<[HandleState; 2], SimulatorError>),
 }
 
 /// What came of a step.
@@ -117,6 +124,23 @@ impl Worker {
                 worker.marks.insert(number, snapshot);
                 Ok(())
             })),
+            Request::Bytes(number) => Reply::Bytes(match self.marks.get(&number) {
+                Some(snapshot) => {
+                    catch_unwind(AssertUnwindSafe(|| snapshot.to_bytes())).map_err(|panic| panicked(&*panic))
+                }
+                None => Err(SimulatorError::refused("mark", number, "one that was kept")),
+            }),
+            Request::Replace(mut simulator, number) => Reply::Done(self.guarded(|worker| {
+                let Some(snapshot) = worker.marks.get(&number) else {
+                    return Err(SimulatorError::refused("mark", number, "one that was kept"));
+                };
+                if !worker.guides.is_empty() {
+                    simulator.follow(worker.guides.clone())?;
+                }
+                simulator.retract(snapshot)?;
+                worker.simulator = simulator;
+                Ok(())
+            })),
             Request::Forget(number) => {
                 self.spare = self.marks.remove(&number).or_else(|| self.spare.take());
                 Reply::Done(Ok(()))
@@ -129,6 +153,9 @@ impl Worker {
             Request::Mobilities { handles, dt } => {
                 Reply::Mobilities(self.guarded(|worker| measure::mobilities(&mut *worker.simulator, &handles, dt)))
             }
+            Request::Answers { handle, load, dt, n } => Reply::Answers(
+                self.guarded(|worker| measure::answers(&mut *worker.simulator, handle, load, [dt, f64::from(n)])),
+            ),
         }
     }
 
@@ -140,7 +167,7 @@ impl Worker {
         let outcome = self.guarded(|worker| {
             let mut summary =
                 worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
-            summary.notes.extend(worker.turned_too_far(dt, &inputs.motions, &reactions));
+            summary.notes.extend(worker.turned_too_far(dt, n, &inputs.motions));
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
@@ -148,21 +175,14 @@ impl Worker {
         Stepped { outcome, states, reactions, impacts, holding, passed_on, seconds, inputs }
     }
 
-    /// Notes on obstacles that get impulses and turn by more than half a turn in a window of `dt` `[s]`.
-    /// Contact takes the shorter turn between two orientations ([`Motion`]), which is another velocity.
-    fn turned_too_far(&self, dt: f64, motions: &[Option<Motion>], reactions: &[Reaction]) -> Vec<String> {
-        let acts = |number: usize| {
-            let mut on_it = reactions.iter().filter(|reaction| reaction.guide as usize == number);
-            on_it.any(|reaction| reaction.impulse != Wrench::ZERO)
-        };
-        let note = |(number, (guide, motion)): (usize, (&Guide, &Option<Motion>))| {
+    /// Notes on obstacles that turn by more in a window of `dt` `[s]` than `n` steps follow.
+    fn turned_too_far(&self, dt: f64, n: u32, motions: &[Option<Motion>]) -> Vec<String> {
+        let note = |(guide, motion): (&Guide, &Option<Motion>)| {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { return None };
-            let Carrier::Frame(_) = surface.carrier else { return None };
-            let turn = turn([&motion.begin[0], &motion.end[0]], dt);
-            let text = "turns by more than half a turn in a window, of which contact sees the shorter rest: raise the scene's rate";
-            (turn > PI && acts(number)).then(|| format!("`{}` {text}", surface.name))
+            let text = "turns so far in a window that contact does not follow it: raise the scene's rate";
+            turns_too_far(n, motion, dt).then(|| format!("`{}` {text}", surface.name))
         };
-        self.guides.iter().zip(motions).enumerate().filter_map(note).collect()
+        self.guides.iter().zip(motions).filter_map(note).collect()
     }
 
     /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the
@@ -305,7 +325,9 @@ impl Seat {
         match self.wait() {
             Reply::Done(result) => result,
             Reply::Stepped(stepped) => stepped.outcome.map(|_| ()),
+            Reply::Bytes(result) => result.map(|_| ()),
             Reply::Mobilities(result) => result.map(|_| ()),
+            Reply::Answers(result) => result.map(|_| ()),
         }
     }
 
@@ -319,6 +341,21 @@ impl Seat {
         match self.wait() {
             Reply::Mobilities(found) => found,
             _ => unreachable!("mobilities are answered by mobilities"),
+        }
+    }
+
+    /// States of a handle after `n` steps of `dt / n` `[s]` without and with a load on it `[N]`.
+    pub(crate) fn answers(
+        &mut self,
+        handle: HandleId,
+        load: [f64; 3],
+        dt: f64,
+        n: u32,
+    ) -> Result<[HandleState; 2], SimulatorError> {
+        self.post(Request::Answers { handle, load, dt, n });
+        match self.wait() {
+            Reply::Answers(found) => found,
+            _ => unreachable!("answers are answered by answers"),
         }
     }
 

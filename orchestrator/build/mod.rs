@@ -14,6 +14,7 @@ use crate::{
     engine::Engine,
     plan::{Interface, Member, Slot, SpringPlan},
     scene::Spring,
+    springs::SpringEnds,
     worker::{Seat, Worker},
 };
 
@@ -178,7 +179,14 @@ impl Builder {
                 self.bad_coupling(&coupling, "both ends in one simulator", "ends in two");
             }
             let ends_at = [(a.member, a.watched), (b.member, b.watched)];
-            self.springs.push(SpringPlan { ends: ends_at, handles: ends, stiffness, damping, rest_length });
+            self.springs.push(SpringPlan {
+                ends: ends_at,
+                handles: ends,
+                stiffness,
+                damping,
+                rest_length,
+                measured: SpringEnds::default(),
+            });
         }
     }
 

@@ -18,8 +18,6 @@
 //! A contact that is new starts from P = 1/(1 + m₁/m₂), with the ratio of the masses that the first
 //! pass shows: a follower that was at rest takes the impulse J = m₁ v̄, so m₁/m₂ = J·M J/(J·v̄).
 
-use std::f64::consts::PI;
-
 use nalgebra::Vector3;
 use partita_simulator::{Outcome, Wrench};
 
@@ -244,14 +242,10 @@ impl<'a> FixedPoint<'a> {
             let is_passive =
                 |energy: f64| self.slots.iter().all(|&slot| engine.residual_energy(slot, dt, next_dt) <= energy);
             let fits = relative <= self.parameters.tolerance || self.energy.is_some_and(is_passive);
-            let turn = self.slots.iter().map(|&slot| engine.turn(slot, dt)).fold(0.0, f64::max);
-            if fits && gap <= self.parameters.gap && turn <= PI {
+            if fits && gap <= self.parameters.gap {
                 break (relative, Outcome::Converged, is_spent, false);
             }
-            // More loads do not help where these are a fixed point of another motion.
-            let may_go_on = may_go_on && !(fits && turn > PI);
             let may_halve = self.effort.may_halve(engine, dt, self.parameters, most)
-                && turn <= 2.0 * PI
                 && self.slots.iter().any(|&slot| engine.contact(slot, dt).is_some());
             if !giving_up && !may_go_on && !may_halve {
                 giving_up = true;
@@ -267,8 +261,6 @@ impl<'a> FixedPoint<'a> {
                 let stopped = |error, bound, unit: &str| Outcome::StoppedAt { error, bound, unit: unit.into() };
                 let outcome = if relative > self.parameters.tolerance {
                     stopped(relative, self.parameters.tolerance, "of the coupled loads")
-                } else if turn > PI {
-                    stopped(turn, PI, "rad by which a body turns")
                 } else {
                     stopped(gap, self.parameters.gap, "m")
                 };

@@ -1,7 +1,10 @@
-//! How a guide's carriers move within a step, and a step's motion cut into parts.
+//! Paths of a guide's carriers within a step, and a step's motion cut into parts.
 //!
-//! Obstacles follow the straight path (lerp, slerp). Attachments follow the cubic that meets
-//! position and velocity at both ends, so that an attached handle never jumps in velocity.
+//! Obstacles follow the straight path: constant velocity and spin. Attachments follow the cubic that
+//! has position and velocity of both ends, so that an attached handle never jumps in velocity. Of all rotations
+//! between two orientations, both take the one nearest to the mean spin, also beyond half a turn.
+
+use std::f64::consts::{PI, TAU};
 
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 
@@ -34,12 +37,29 @@ impl Motion {
     }
 }
 
+/// Rotation from `begin` to `end` within `dt` `[s]`, as axis times angle `[rad]`: of all those with the same end,
+/// the one nearest to dt times the mean spin.
+///
+/// They are (α + 2πk) n for the shortest one α n, and the nearest has k = round((p·n - α)/2π) with p = dt ω. Without
+/// a shortest one, as after full turns, n is the axis of the spin.
+pub fn rotation_between(begin: &HandleState, end: &HandleState, dt: f64) -> Vector3<f64> {
+    let shortest = (quaternion(end) * quaternion(begin).inverse()).scaled_axis();
+    let spun = 0.5 * dt * (Vector3::from(begin.spin) + Vector3::from(end.spin));
+    // With less than half a turn by the spin, no longer rotation is nearer.
+    if spun.norm() < PI - shortest.norm() {
+        return shortest;
+    }
+    let angle = shortest.norm();
+    let axis = if angle > 1.0e-9 { shortest / angle } else { spun.normalize() };
+    axis * (angle + TAU * ((spun.dot(&axis) - angle) / TAU).round())
+}
+
 /// The state at fraction `s` of the straight path from `begin` to `end` within `dt` `[s]`:
-/// lerp, slerp, and the constant velocity and spin of that path.
+/// constant velocity and spin.
 pub fn straight(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
     let (x0, x1) = (Vector3::from(begin.position), Vector3::from(end.position));
     let q0 = quaternion(begin);
-    let turn = (quaternion(end) * q0.inverse()).scaled_axis();
+    let turn = rotation_between(begin, end, dt);
     HandleState {
         position: (x0 + s * (x1 - x0)).into(),
         velocity: ((x1 - x0) / dt).into(),
@@ -50,24 +70,25 @@ pub fn straight(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> Hand
 
 /// The state at fraction `s` of the cubic from `begin` to `end` within `dt` `[s]`.
 ///
-/// Hermite's cubic in the position, and in θ with q(s) = exp(θ(s)) q₀, where the spin is
-/// ω = J(θ) θ'/dt, J the left Jacobian of the rotation group (J. Solà, J. Deray, D. Atchuthan: A micro
-/// Lie theory for state estimation in robotics. arXiv:1812.01537, 2018, eq. 145).
+/// Hermite's cubic in the position, and in δ with q(s) = exp(δ(s)) exp(s θ) q₀, θ the rotation at constant spin. The
+/// spin is ω = (J(δ) δ' + exp(δ) θ)/dt, J the left Jacobian of the rotation group (J. Solà, J. Deray, D. Atchuthan: A micro
+/// Lie theory for state estimation in robotics. arXiv:1812.01537, 2018, eq. 145). δ is 0 at both ends, where
+/// J = I, so δ' = dt ω - θ there.
 pub fn cubic(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
     let (x0, x1) = (Vector3::from(begin.position), Vector3::from(end.position));
     let (v0, v1) = (Vector3::from(begin.velocity), Vector3::from(end.velocity));
     let (x, dx) = hermite(x0, dt * v0, x1, dt * v1, s);
 
-    let q0 = quaternion(begin);
-    let turn = (quaternion(end) * q0.inverse()).scaled_axis();
+    let turn = rotation_between(begin, end, dt);
     let (w0, w1) = (Vector3::from(begin.spin), Vector3::from(end.spin));
-    let end_rate = left_jacobian(turn).try_inverse().unwrap_or_else(Matrix3::identity) * (dt * w1);
-    let (theta, rate) = hermite(Vector3::zeros(), dt * w0, turn, end_rate, s);
+    let zero = Vector3::zeros();
+    let (delta, rate) = hermite(zero, dt * w0 - turn, zero, dt * w1 - turn, s);
+    let further = UnitQuaternion::from_scaled_axis(delta);
     HandleState {
         position: x.into(),
         velocity: (dx / dt).into(),
-        orientation: xyzw(UnitQuaternion::from_scaled_axis(theta) * q0),
-        spin: (left_jacobian(theta) * rate / dt).into(),
+        orientation: xyzw(further * UnitQuaternion::from_scaled_axis(s * turn) * quaternion(begin)),
+        spin: ((left_jacobian(delta) * rate + further * turn) / dt).into(),
     }
 }
 
@@ -163,6 +184,30 @@ mod tests {
                 })
                 .fold(f64::INFINITY, f64::min);
             assert!(best < 1e-8, "{best}");
+        }
+    }
+
+    /// Rotation at constant spin, up to ten turns in a step and about any axis, is found again; so are
+    /// full turns, which end where they start.
+    #[test]
+    fn rotation_follows_the_spin_beyond_half_a_turn() {
+        let q0 = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.5));
+        for axis in [Vector3::y(), Vector3::new(1.0, -2.0, 0.5).normalize()] {
+            for angle in [0.0, 0.1, 3.0, 3.3, TAU, 7.0, 31.0, 20.0 * PI, -3.3, -TAU, -40.0] {
+                let (dt, turn) = (0.02, angle * axis);
+                let spin = (turn / dt).into();
+                let begin = HandleState { orientation: xyzw(q0), spin, ..Default::default() };
+                let end = HandleState { orientation: xyzw(UnitQuaternion::from_scaled_axis(turn) * q0), ..begin };
+                let found = rotation_between(&begin, &end, dt);
+                assert!((found - turn).norm() < 1e-12 * (1.0 + angle.abs()), "{angle}: {found}");
+                let halfway = straight(&begin, &end, dt, 0.5);
+                let expected = UnitQuaternion::from_scaled_axis(0.5 * turn) * q0;
+                assert!(quaternion(&halfway).angle_to(&expected) < 1e-12 * (1.0 + angle.abs()));
+                assert!((Vector3::from(halfway.spin) - Vector3::from(spin)).norm() < 1e-9 * (1.0 + angle.abs()));
+                // The cubic of constant spin is the same rotation.
+                let halfway = cubic(&begin, &end, dt, 0.5);
+                assert!(quaternion(&halfway).angle_to(&expected) < 1e-12 * (1.0 + angle.abs()), "{angle}");
+            }
         }
     }
 

@@ -1,0 +1,92 @@
+//! Recovery: whatever fails, the run is at its last accepted window.
+//!
+//! Every simulator keeps a snapshot of that window's end, taken before the next one starts. A failure goes back to
+//! it without repeating a step, so that a simulator that fails in each of its steps costs no window that was
+//! accepted. One that cannot even go back is stuck: until it can, or is replaced, no window is taken, its
+//! watched handles are read from the orchestrator's memory, and [`Run::save`] takes the snapshot.
+
+use partita_simulator::{HandleId, HandleState, Simulator};
+
+use crate::{
+    Error, Result, Run,
+    engine::{COMMITTED, Coupled, Failure},
+    worker::{Reply, Request},
+};
+
+impl Run {
+    /// Keeps the state from which the next window, or a way back, starts.
+    pub(crate) fn commit(&mut self) -> std::result::Result<Coupled, Failure> {
+        self.engine.mark(COMMITTED, false)?;
+        Ok(self.engine.state.clone())
+    }
+
+    /// Goes back to the state that was committed. Simulators that cannot are stuck.
+    pub(crate) fn recover(&mut self, committed: Coupled) {
+        for member in 0..self.engine.members.len() {
+            let back = self.engine.ask(member, Request::Retract(COMMITTED));
+            if let Err(Failure { error, .. }) = back {
+                self.stuck.insert(member, error);
+            }
+        }
+        self.engine.resume(committed);
+    }
+
+    /// Lets simulators that are stuck try again to go back.
+    ///
+    /// # Errors
+    /// One still cannot.
+    pub(crate) fn unstick(&mut self) -> Result<()> {
+        while let Some(&member) = self.stuck.keys().next() {
+            if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Retract(COMMITTED)) {
+                let simulator = self.engine.members[member].name.clone();
+                return Err(Error::Stuck { simulator, error });
+            }
+            self.stuck.remove(&member);
+        }
+        Ok(())
+    }
+
+    /// Replaces a simulator by another one of the same name and layout, as one that was built in the same way: it goes on
+    /// from the last accepted window.
+    ///
+    /// # Errors
+    /// None of the run has its name, or it does not follow the same guides or take the snapshot of the old one. The
+    /// old one then stays.
+    pub fn replace(&mut self, simulator: impl Simulator + 'static) -> Result<()> {
+        self.replace_boxed(Box::new(simulator))
+    }
+
+    /// As [`Run::replace`].
+    ///
+    /// # Errors
+    /// As [`Run::replace`].
+    pub fn replace_boxed(&mut self, simulator: Box<dyn Simulator>) -> Result<()> {
+        let member = self.member_named(simulator.name())?;
+        if self.stuck.is_empty() {
+            self.commit().map_err(|Failure { member, error }| self.of(member, error))?;
+        }
+        if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Replace(simulator, COMMITTED)) {
+            return Err(self.of(member, error));
+        }
+        self.stuck.remove(&member);
+        Ok(())
+    }
+
+    /// State of a handle of a stuck simulator, at the last accepted window.
+    pub(crate) fn state_of_stuck(&self, member: usize, handle: HandleId) -> Result<HandleState> {
+        let watched = self.engine.members[member].watched.iter().position(|&watched| watched == handle);
+        let known = watched.map(|watched| self.engine.state.states[member][watched]);
+        known.ok_or_else(|| self.error_of_stuck(member))
+    }
+
+    pub(crate) fn error_of_stuck(&self, member: usize) -> Error {
+        Error::Stuck { simulator: self.engine.members[member].name.clone(), error: self.stuck[&member].clone() }
+    }
+
+    /// State of a simulator at the last accepted window, as bytes.
+    pub(crate) fn committed_bytes(&mut self, member: usize) -> Result<Vec<u8>> {
+        self.engine.seats[member].post(Request::Bytes(COMMITTED));
+        let Reply::Bytes(bytes) = self.engine.seats[member].wait() else { unreachable!("bytes are answered by bytes") };
+        bytes.map_err(|error| self.of(member, error))
+    }
+}

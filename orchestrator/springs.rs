@@ -1,0 +1,133 @@
+//! Springs between simulators: forces that are constant over a window, stable for any stiffness and damping.
+//!
+//! Let x be the stretch and v the rate of the length, w the sum of the inverse masses of the ends, κ = dt² k w and
+//! γ = dt c w. The exact stretch obeys x₁ = T x₀ - D x₋₁ with T = e^λ₁ + e^λ₂ and D = e^(λ₁ + λ₂), where
+//! λ² + γ λ + κ = 0. A simulator under a constant force F gives v₁ = v₀ - w dt F and
+//! x₁ = x₀ + dt ((1 - θ) v₀ + θ v₁), where θ = 1 for symplectic Euler and 1/2 for exact motion. With
+//! dt v₁ = q dt v₀ - p x₀ this map has trace 1 - θp + q and determinant q + p (1 - θ), which are T and D for
+//! p = 1 + D - T and q = D - p (1 - θ). So the pair has the frequency and the decay of the exact solution, up to
+//! a radian a window:
+//!
+//! F = (p x₀/dt + (1 - q) v₀) / (w dt), which is k x + c v for dt → 0 and for w → 0.
+
+use nalgebra::{Matrix3, Vector3};
+use partita_simulator::{HandleId, HandleState, SimulatorError, Wrench};
+
+use crate::{
+    plan::{Member, SpringPlan},
+    worker::Seat,
+};
+
+/// Largest angle by which a spring swings in one window `[rad]`. A stiffer one swings by this much, as if it were
+/// softer: the exact solution, sampled at fewer than two points a period, would be that of another spring.
+const RESOLVED: f64 = 1.0;
+
+/// What a spring has to know of its ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SpringEnds {
+    /// Sum of the inverse masses of the ends, each in the direction in which it is largest and times
+    /// the number of springs at it [1/kg].
+    inverse_mass: f64,
+    /// Fraction θ of the change of the velocity that counts for the position of the same window [-].
+    fraction: f64,
+}
+
+impl Default for SpringEnds {
+    fn default() -> Self {
+        Self { inverse_mass: 0.0, fraction: 1.0 }
+    }
+}
+
+/// Measures the ends of springs in windows of `dt` `[s]`. Returns notes on those that could not be measured, which are taken
+/// for immovable.
+///
+/// An inverse mass that is too large changes the force by its second order in dt only; one that is too
+/// small may make it unstable. Hence the largest one, and all springs at an end together.
+pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mut [Seat], dt: f64) -> Vec<String> {
+    let handles: Vec<HandleId> = springs.iter().flat_map(|spring| spring.handles).collect();
+    let mut notes = Vec::new();
+    for spring in springs {
+        let (mut inverse_mass, mut weighted) = (0.0, 0.0);
+        for ((member, _), handle) in spring.ends.into_iter().zip(spring.handles) {
+            match answer(&mut seats[member], handle, dt, members[member].substeps) {
+                Ok((own, fraction)) => {
+                    let count = handles.iter().filter(|&&other| other == handle).count() as f64;
+                    inverse_mass += count * own;
+                    weighted += count * own * fraction;
+                }
+                Err(error) => notes.push(format!(
+                    "{}: a spring takes `{}` for immovable, since it cannot be measured ({error}): a stiff one may be unstable",
+                    members[member].name,
+                    members[member].table.describe(handle)
+                )),
+            }
+        }
+        let fraction = if inverse_mass > 0.0 { weighted / inverse_mass } else { 1.0 };
+        spring.measured = SpringEnds { inverse_mass, fraction };
+    }
+    notes
+}
+
+/// Largest inverse mass of a handle [1/kg], and its θ.
+fn answer(seat: &mut Seat, handle: HandleId, dt: f64, substeps: u32) -> Result<(f64, f64), SimulatorError> {
+    let (mobility, _) = seat.mobilities(vec![handle], dt)?[0];
+    let linear = Matrix3::from_fn(|i, j| 0.5 * (mobility.linear[i][j] + mobility.linear[j][i]));
+    let eigen = linear.symmetric_eigen();
+    let largest = eigen.eigenvalues.imax();
+    let (inverse_mass, axis) = (eigen.eigenvalues[largest], eigen.eigenvectors.column(largest).into_owned());
+    if inverse_mass <= 0.0 {
+        return Ok((0.0, 1.0));
+    }
+    // A millimetre a second: little to the simulator, and much against rounding.
+    let load = axis * (1.0e-3 / (inverse_mass * dt));
+    let [free, loaded] = seat.answers(handle, load.into(), dt, substeps)?;
+    let change = |a: [f64; 3], b: [f64; 3]| (Vector3::from(a) - Vector3::from(b)).dot(&axis);
+    let [x, v] = [change(loaded.position, free.position), change(loaded.velocity, free.velocity)];
+    let fraction = if v > 0.0 { (x / (dt * v)).clamp(0.5, 1.0) } else { 1.0 };
+    Ok((inverse_mass, fraction))
+}
+
+impl SpringPlan {
+    /// Loads on member `m` in a window of `dt` `[s]`, from the states at its start.
+    pub(crate) fn add_loads(
+        &self,
+        m: usize,
+        states: &[Vec<HandleState>],
+        dt: f64,
+        loads: &mut Vec<(HandleId, Wrench)>,
+    ) {
+        let [a, b] = self.ends.map(|(member, watched)| &states[member][watched]);
+        let d = Vector3::from(b.position) - Vector3::from(a.position);
+        let Some(n) = d.try_normalize(0.0) else { return };
+        let rate = (Vector3::from(b.velocity) - Vector3::from(a.velocity)).dot(&n);
+        let f = self.force(d.norm() - self.rest_length, rate, dt) * n;
+        for (end, force) in [(0, f), (1, -f)] {
+            if self.ends[end].0 == m {
+                loads.push((self.handles[end], Wrench::force(force)));
+            }
+        }
+    }
+
+    /// Tension over a window of `dt` `[s]` that starts with a stretch `[m]` and its rate `[m/s]` `[N]`.
+    fn force(&self, stretch: f64, rate: f64, dt: f64) -> f64 {
+        let SpringEnds { inverse_mass: w, fraction } = self.measured;
+        let (kappa, gamma) = (dt * dt * self.stiffness * w, dt * self.damping * w);
+        // Below this, k x + c v is the same to rounding.
+        if kappa + gamma < 1.0e-12 {
+            return self.stiffness * stretch + self.damping * rate;
+        }
+        let discriminant = 0.25 * gamma * gamma - kappa;
+        // p = (1 - e^λ₁) (1 - e^λ₂), without cancellation.
+        let p = if discriminant >= 0.0 {
+            let slow = -kappa / (0.5 * gamma + discriminant.sqrt());
+            slow.exp_m1() * (-gamma - slow).exp_m1()
+        } else {
+            let (decay, angle) = (-0.5 * gamma, (-discriminant).sqrt().min(RESOLVED));
+            let [real, imaginary] =
+                [decay.exp_m1() - 2.0 * decay.exp() * (0.5 * angle).sin().powi(2), decay.exp() * angle.sin()];
+            real * real + imaginary * imaginary
+        };
+        let one_minus_q = -(-gamma).exp_m1() + p * (1.0 - fraction);
+        (p * stretch / dt + one_minus_q * rate) / (w * dt)
+    }
+}
