@@ -97,7 +97,8 @@ pub struct Spring {
 }
 
 impl Spring {
-    /// Spring constant `[N/m]`. Stable where dt² stiffness is small against either mass.
+    /// Spring constant `[N/m]`. Stable for any value: a spring that would swing by more than a radian in a window
+    /// swings by a radian, as a softer one.
     pub fn stiffness(&mut self, stiffness: f64) -> &mut Self {
         self.stiffness = stiffness;
         self
@@ -197,8 +198,10 @@ impl Scene {
         self
     }
 
-    /// Joins two handles of two simulators by a spring, computed from where they are at the begin
-    /// of each window.
+    /// Joins two handles of two simulators by a spring.
+    ///
+    /// Its force is constant over a window. It is the one with which two free masses have the frequency and the decay
+    /// of the exact solution, for which the inverse masses of both handles are stated or measured at the start.
     pub fn spring(&mut self, a: HandleId, b: HandleId) -> &mut Spring {
         self.springs.push(Spring { ends: [a, b], stiffness: 0.0, damping: 0.0, rest_length: 0.0 });
         self.springs.last_mut().expect("pushed in the line above")

@@ -43,7 +43,7 @@
 //!
 //! **Guides** are what a follower gives way to, numbered, without their owner: an *attachment* ends the
 //! step with its carrier's position and velocity, an *obstacle* must not be crossed. An obstacle moves
-//! linearly (Points) or by lerp and slerp (Frame) with the velocity of that path. `None` for a motion:
+//! linearly (Points) or at constant velocity and spin (Frame), by as many turns as its spin says. `None` for a motion:
 //! the guide does not act in this step. Who cannot follow exactly states a tolerance.
 //!
 //! **Reactions** are impulses *on the carrier*, their torque about the carrier where that was at the
