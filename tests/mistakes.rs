@@ -43,22 +43,25 @@ fn all_mistakes_are_said_at_once() {
     scene.contact("b", "nobody").friction(-0.3);
     scene.contact("b", "a");
     scene.spring(mass, point).stiffness(f64::NAN);
+    scene.spring(mass, point);
     scene.substeps("a", 0).substeps("c", 2);
     scene.rewind(Rewind { share: 2.0, marks: 0 });
     scene.scheme(Relaxed { tolerance: -1.0, ..Relaxed::default() });
-    scene.add(a).add(b).add(free_mass("a", 2.0));
+    scene.add(a).add(b).add(free_mass("a", 2.0)).add(free_mass("", 1.0));
     let texts = texts(scene);
     for part in [
         "simulator name `a` is used twice",
         "window of the rate [s]: expected finite, above 0, found inf",
-        "attachment 0: expected a handle of a simulator of this scene",
-        "attachment 1: `a` cannot follow an attached Point",
-        "attachment 2: handle: expected below 1, found index 7",
-        "no simulator is named `nobody`; there are `a`, `b`, `a`",
+        "attachment 0 of `points` of `b` to a handle of another scene: expected a handle of a simulator of this scene",
+        "attachment 1 of `mass` of `a` to `points` of `b`: `a` cannot follow an attached Point",
+        "attachment 2 of handle 7 of `b` to `mass` of `a`: handle: expected below 1, found index 7",
+        "no simulator is named `nobody`; there are `a`, `b`, `a`, ``",
         "contact of `b` with `nobody`, friction: expected finite, at least 0, found -0.3",
         "contact of `b` with `a`: expected at least one, found no surface of `a`",
-        "spring 0, stiffness [N/m]: expected finite, at least 0, found NaN",
+        "spring 0 between `mass` of `a` and `points` of `b`, stiffness [N/m]: expected finite, at least 0, found NaN",
+        "spring 1 between `mass` of `a` and `points` of `b`: expected a stiffness or a damping above 0, found neither",
         "substeps of `a`: expected at least 1, found 0",
+        "name of simulator 3: expected a name",
         "substeps of `c`: no simulator is named `c`",
         "rewind, share: expected from 0 to 1, found 2",
         "rewind, marks: expected at least 2, found 0",
@@ -66,7 +69,7 @@ fn all_mistakes_are_said_at_once() {
     ] {
         assert!(texts.iter().any(|text| text.contains(part)), "{part:?} is not in\n{}", texts.join("\n"));
     }
-    assert_eq!(texts.len(), 14, "{}", texts.join("\n"));
+    assert_eq!(texts.len(), 16, "{}", texts.join("\n"));
 }
 
 #[test]
@@ -295,4 +298,20 @@ fn who_is_attached_to_a_body_does_not_collide_with_it() {
     assert!((-4e-3..0.0).contains(&sunk), "{sunk} m");
     assert!((height(&mut run, engine) - sunk - 0.3).abs() < 1e-3);
     assert!((height(&mut run, load) - sunk - 0.6).abs() < 2e-3);
+}
+
+/// A contact whose roles are the wrong way round says how it can be.
+#[test]
+#[cfg(all(feature = "rigid", feature = "implicit-cloth"))]
+fn a_contact_the_wrong_way_round_says_so() {
+    let mesh = partita_mesh::Mesh::grid([2; 2], [0.1; 2]).unwrap();
+    let cloth = ImplicitCloth::new("towel", mesh, Fabric::cotton()).unwrap();
+    let mut rigid = RigidBodies::new("rigid");
+    rigid.add("box", Body::fixed(Shape::cuboid([0.1; 3])).at([0.0, -1.0, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.contact("rigid", "towel");
+    scene.add(cloth).add(rigid);
+    let texts = texts(scene);
+    let said = |part: &str| texts.iter().any(|text| text.contains(part));
+    assert!(said("`rigid` cannot follow") && said("the other way round: contact(\"towel\", \"rigid\")"), "{texts:?}");
 }

@@ -18,7 +18,9 @@ impl Builder {
     pub(super) fn plan_attachments(&mut self) {
         let mut attached = BTreeSet::new();
         for (number, Attach { own, to }) in std::mem::take(&mut self.scene.attachments).into_iter().enumerate() {
-            let coupling = format!("attachment {number}");
+            let names =
+                [&own, &to].map(|side| side.first().map_or("no handle".into(), |&first| self.handle_name(first)));
+            let coupling = format!("attachment {number} of {} to {}", names[0], names[1]);
             if own.is_empty() {
                 self.bad_coupling(&coupling, "no handle", "at least one");
             }

@@ -11,6 +11,10 @@ impl Builder {
             self.mistakes.push(Mistake::Empty);
         }
         let mut seen = BTreeSet::new();
+        for (number, _) in self.members.iter().enumerate().filter(|(_, member)| member.name.trim().is_empty()) {
+            let (thing, found) = (format!("name of simulator {number}"), "``".into());
+            self.mistakes.push(Mistake::Value { thing, found, expected: "a name".into() });
+        }
         for member in &self.members {
             if !seen.insert(&member.name) {
                 self.mistakes.push(Mistake::NameTwice(member.name.clone()));

@@ -73,7 +73,16 @@ impl Builder {
         let follows = self.scene.simulators[follower].follows();
         let (what, can) = follows.obstacle(&surface);
         if !can {
-            return self.cannot_follow(coupling, follower, what);
+            let other_way = self.scene.simulators[leader].follows();
+            let surfaces = self.scene.simulators[follower].surfaces();
+            let can_other_way = !surfaces.is_empty() && surfaces.iter().all(|surface| other_way.obstacle(surface).1);
+            let remedy =
+                format!("; it can the other way round: contact(\"{}\", \"{}\")", contact.leader, contact.follower);
+            return self.cannot_follow(
+                coupling,
+                follower,
+                &format!("{what}{}", if can_other_way { &remedy } else { "" }),
+            );
         }
         let mut carriers: Vec<(usize, usize)> = Vec::new();
         let interface = self.interface(follower, leader);

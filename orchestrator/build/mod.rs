@@ -105,6 +105,18 @@ impl Builder {
         found
     }
 
+    /// Name of a handle with that of its simulator, for messages.
+    fn handle_name(&self, handle: HandleId) -> String {
+        let of = |simulator: &&Box<dyn Simulator>| simulator.handles().owner() == handle.owner;
+        match self.scene.simulators.iter().find(of) {
+            Some(simulator) if handle.index < simulator.handles().len() => {
+                format!("`{}` of `{}`", simulator.handles().describe(handle), simulator.name())
+            }
+            Some(simulator) => format!("handle {} of `{}`", handle.index, simulator.name()),
+            None => "a handle of another scene".into(),
+        }
+    }
+
     /// Finds a handle and watches it.
     fn find(&mut self, coupling: &str, handle: HandleId) -> Option<Found> {
         let owner = self.scene.simulators.iter().position(|simulator| simulator.handles().owner() == handle.owner);
@@ -165,13 +177,17 @@ impl Builder {
         for (number, Spring { ends, stiffness, damping, rest_length }) in
             std::mem::take(&mut self.scene.springs).into_iter().enumerate()
         {
-            let coupling = format!("spring {number}");
+            let [first, second] = ends.map(|end| self.handle_name(end));
+            let coupling = format!("spring {number} between {first} and {second}");
             for (field, value) in
                 [("stiffness [N/m]", stiffness), ("damping [N s/m]", damping), ("rest length [m]", rest_length)]
             {
                 if !(value.is_finite() && value >= 0.0) {
                     self.wrong(format!("{coupling}, {field}"), value, "finite, at least 0");
                 }
+            }
+            if stiffness == 0.0 && damping == 0.0 {
+                self.bad_coupling(&coupling, "neither", "a stiffness or a damping above 0");
             }
             let (a, b) = (self.find(&coupling, ends[0]), self.find(&coupling, ends[1]));
             let (Some(a), Some(b)) = (a, b) else { continue };
