@@ -288,10 +288,10 @@ impl Engine {
         })
     }
 
-    /// Asks followers whether they can start from where they and their guides are.
+    /// Asks simulators whether they can start with their parameters, from where they and their guides are.
     pub(crate) fn check_start(&mut self) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
-        for (member, seat) in self.members.iter().zip(&mut self.seats).filter(|(member, _)| !member.guides.is_empty()) {
+        for (member, seat) in self.members.iter().zip(&mut self.seats) {
             let states = |guide: &GuidePlan| guide.carrier_states(&self.state.states[guide.leader]).collect::<Vec<_>>();
             let still = |states: Vec<_>| Some(motion(None, states.iter().copied(), states.iter().copied()));
             let motions = member.guides.iter().map(|guide| still(states(guide))).collect();

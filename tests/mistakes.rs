@@ -315,3 +315,19 @@ fn a_contact_the_wrong_way_round_says_so() {
     let said = |part: &str| texts.iter().any(|text| text.contains(part));
     assert!(said("`rigid` cannot follow") && said("the other way round: contact(\"towel\", \"rigid\")"), "{texts:?}");
 }
+
+/// Parameters of simulators that no step would take are mistakes of the scene, not of its first window.
+#[test]
+#[cfg(all(feature = "particles", feature = "implicit-cloth"))]
+fn parameters_that_no_step_takes_are_mistakes() {
+    let dust = Particles::new("dust").wind([f64::NAN, 0.0, 0.0]);
+    let rain = Particles::new("rain").emit(Emitter::disc([0.0; 3], 0.5).rate(f64::NAN));
+    let mesh = partita_mesh::Mesh::grid([2; 2], [0.1; 2]).unwrap();
+    let towel = ImplicitCloth::new("towel", mesh, Fabric::cotton()).unwrap().wind([0.0, f64::NAN, 0.0]);
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.add(dust).add(rain).add(towel);
+    let texts = texts(scene);
+    for name in ["dust", "rain", "towel"] {
+        assert!(texts.iter().any(|text| text.starts_with(&format!("start of `{name}`"))), "{name}: {texts:?}");
+    }
+}

@@ -504,6 +504,7 @@ impl Simulator for AviCloth {
     }
 
     fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
         let positions = self.positions();
         let Some(contacts) = &mut self.work.contacts else { return Ok(()) };
         self.work.obstacles.check_start(contacts, &self.guides, motions, &positions)

@@ -335,6 +335,7 @@ impl Simulator for IbdsCloth {
     }
 
     fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
         let Some(contacts) = &mut self.work.contacts else { return Ok(()) };
         self.work.obstacles.check_start(contacts, &self.guides, motions, &self.state.positions)
     }

@@ -370,6 +370,7 @@ impl Simulator for ImplicitCloth {
     }
 
     fn check_start(&mut self, motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.parameters.check()?;
         let Work { contacts, obstacles, .. } = &mut self.work;
         obstacles.check_start(contacts, &self.guides, motions, &self.state.positions)
     }

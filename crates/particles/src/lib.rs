@@ -56,8 +56,8 @@ use std::{
 
 use nalgebra::Vector3;
 use partita_simulator::{
-    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Mobility, Simulator,
-    SimulatorError, Snapshot, StepReport, check_guides, check_vector,
+    Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Mobility, Motion,
+    Simulator, SimulatorError, Snapshot, StepReport, check_guides, check_vector,
 };
 
 pub use emitter::{Emitter, EmitterShape};
@@ -333,6 +333,10 @@ impl Simulator for Particles {
             impacts: false,
             tolerance: 0.0,
         }
+    }
+
+    fn check_start(&mut self, _motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.parameters.check()
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

@@ -3,8 +3,8 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Simulator, SimulatorError, Snapshot,
-    StepReport, Surface,
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Motion, Simulator, SimulatorError,
+    Snapshot, StepReport, Surface,
 };
 
 use crate::{RigidBodies, state::State, step::Undo};
@@ -54,6 +54,10 @@ impl Simulator for RigidBodies {
 
     fn follows(&self) -> Follows {
         Self::can_follow()
+    }
+
+    fn check_start(&mut self, _motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
+        self.parameters.check()
     }
 
     fn follow(&mut self, guides: Vec<Guide>) -> Result<(), SimulatorError> {

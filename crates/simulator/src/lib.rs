@@ -179,7 +179,7 @@ pub trait Simulator: Send {
     /// Checks the start of a run, before the first step, with guides at the start of `motions`, one a guide. Changes nothing.
     ///
     /// # Errors
-    /// Names surfaces of guides that pass through this simulator's own, where no motion is known that leads them apart, and how many
+    /// Names a parameter that no step would take, or surfaces of guides that pass through this simulator's own, where no motion is known that leads them apart, and how many
     /// triangles do.
     fn check_start(&mut self, _motions: &[Option<Motion>]) -> Result<(), SimulatorError> {
         Ok(())
