@@ -118,9 +118,9 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
-    /// A simulator could not even go back to the last accepted window. The run goes on once it can, or is replaced
-    /// ([`crate::Run::replace`]).
-    #[error("simulator `{simulator}` cannot go back to the last window, so it has to be mended or replaced: {error}")]
+    /// A simulator could not return to the last accepted window. The run continues once the
+    /// simulator can, or is replaced ([`crate::Run::replace`]).
+    #[error("simulator `{simulator}` cannot return to the last accepted window; repair or replace it: {error}")]
     Stuck {
         /// Which one.
         simulator: String,

@@ -1,9 +1,11 @@
-//! Recovery: whatever fails, the run is at its last accepted window.
+//! Recovery: after any failure the run is at its last accepted window.
 //!
-//! Every simulator keeps a snapshot of that window's end, taken before the next one starts. A failure goes back to
-//! it without repeating a step, so that a simulator that fails in each of its steps costs no window that was
-//! accepted. One that cannot even go back is stuck: until it can, or is replaced, no window is taken, its
-//! watched handles are read from the orchestrator's memory, and [`Run::save`] takes the snapshot.
+//! Before each window, every simulator takes a snapshot. After a failure all simulators retract to
+//! it. No step is repeated, so a simulator whose every step fails loses no accepted window.
+//!
+//! A simulator that cannot retract is stuck, and no window starts until it can or is replaced.
+//! Until then the orchestrator returns the last states of its watched handles, and [`Run::save`]
+//! stores its snapshot.
 
 use partita_simulator::{HandleId, HandleState, Simulator};
 
@@ -46,12 +48,12 @@ impl Run {
         Ok(())
     }
 
-    /// Replaces a simulator by another one of the same name and layout, as one that was built in the same way: it goes on
-    /// from the last accepted window.
+    /// Replaces a simulator by one of the same name and layout, such as one built by the same code.
+    /// The new simulator continues from the last accepted window.
     ///
     /// # Errors
-    /// None of the run has its name, or it does not follow the same guides or take the snapshot of the old one. The
-    /// old one then stays.
+    /// No simulator of the run has this name, or the new one refuses the guides or the snapshot.
+    /// The old simulator then stays.
     pub fn replace(&mut self, simulator: impl Simulator + 'static) -> Result<()> {
         self.replace_boxed(Box::new(simulator))
     }

@@ -11,11 +11,12 @@ use crate::{
     worker::{Reply, Seat},
 };
 
-/// Turn of a carrier in one step of a follower `[rad]`. Contact takes the shorter of two rotations between the
-/// ends of a step, and friction acts once a step: a grain on a table that turns by 1 rad is dragged sideways.
+/// Largest rotation of a carrier in one step of a follower `[rad]`. Contact takes the shortest
+/// rotation between the ends of a step and applies friction once. At 1 rad a step, a table drags a
+/// grain sideways.
 const TURN_OF_A_STEP: f64 = 0.5;
 
-/// Most steps of a follower for one of its own, for carriers that spin [-].
+/// Largest factor by which spinning carriers multiply the substeps of a follower [-].
 const MOST_PARTS: f64 = 64.0;
 
 /// Kinds of impulses that a follower reports.
@@ -139,12 +140,13 @@ fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -
         match explained(start, end, dt) {
             Explained::Yes => {}
             Explained::Tumbles => notes.push(format!(
-                "`{}` tumbles so fast that its states do not tell how it turned within a window: raise the scene's rate",
+                "`{}` tumbles so fast that its rotation within a window is ambiguous: raise the scene's rate",
                 member.table.describe(handle)
             )),
             Explained::No { turned, spun } => {
-                let found = format!("a rotation by {turned:.2} rad in a step of {dt:.3e} s, and a spin that makes it {spun:.2} rad");
-                let expected = "a spin in rad/s that explains the rotation, or a higher rate of the scene";
+                let found =
+                    format!("rotation by {turned:.2} rad, but dt times spin is {spun:.2} rad, for dt = {dt:.3e} s");
+                let expected = "a spin in rad/s consistent with the rotation, or a higher scene rate";
                 return Err(SimulatorError::failed(thing(), found, expected));
             }
         }

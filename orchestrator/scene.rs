@@ -200,8 +200,9 @@ impl Scene {
 
     /// Joins two handles of two simulators by a spring.
     ///
-    /// Its force is constant over a window. It is the one with which two free masses have the frequency and the decay
-    /// of the exact solution, for which the inverse masses of both handles are stated or measured at the start.
+    /// Its force is constant over a window, and gives two free masses the frequency and decay of
+    /// the exact solution. It uses the inverse masses of both handles, stated by their simulators
+    /// or measured at the start.
     pub fn spring(&mut self, a: HandleId, b: HandleId) -> &mut Spring {
         self.springs.push(Spring { ends: [a, b], stiffness: 0.0, damping: 0.0, rest_length: 0.0 });
         self.springs.last_mut().expect("pushed in the line above")

@@ -1,12 +1,13 @@
 //! Springs between simulators: forces that are constant over a window, stable for any stiffness and damping.
 //!
-//! Let x be the stretch and v the rate of the length, w the sum of the inverse masses of the ends, κ = dt² k w and
-//! γ = dt c w. The exact stretch obeys x₁ = T x₀ - D x₋₁ with T = e^λ₁ + e^λ₂ and D = e^(λ₁ + λ₂), where
-//! λ² + γ λ + κ = 0. A simulator under a constant force F gives v₁ = v₀ - w dt F and
-//! x₁ = x₀ + dt ((1 - θ) v₀ + θ v₁), where θ = 1 for symplectic Euler and 1/2 for exact motion. With
-//! dt v₁ = q dt v₀ - p x₀ this map has trace 1 - θp + q and determinant q + p (1 - θ), which are T and D for
-//! p = 1 + D - T and q = D - p (1 - θ). So the pair has the frequency and the decay of the exact solution, up to
-//! a radian a window:
+//! Let k be the stiffness, c the damping, x the stretch, v its rate, and w the sum of the inverse
+//! masses of both ends. With κ = dt² k w and γ = dt c w, let λ₁ and λ₂ solve λ² + γ λ + κ = 0. The
+//! exact stretch obeys x₁ = T x₀ - D x₋₁ with T = e^λ₁ + e^λ₂ and D = e^(λ₁ + λ₂).
+//!
+//! A constant tension F gives v₁ = v₀ - w dt F and x₁ = x₀ + dt ((1 - θ) v₀ + θ v₁). Here θ is 1
+//! for symplectic Euler and 1/2 for exact motion. Choose F such that dt v₁ = q dt v₀ - p x₀. This
+//! map has trace 1 - θp + q and determinant q + p (1 - θ). They equal T and D for p = 1 + D - T and
+//! q = D - p (1 - θ). So frequency and decay are exact, up to 1 rad a window:
 //!
 //! F = (p x₀/dt + (1 - q) v₀) / (w dt), which is k x + c v for dt → 0 and for w → 0.
 
@@ -38,11 +39,12 @@ impl Default for SpringEnds {
     }
 }
 
-/// Measures the ends of springs in windows of `dt` `[s]`. Returns notes on those that could not be measured, which are taken
-/// for immovable.
+/// Measures the ends of springs in windows of `dt` `[s]`. Returns notes on ends that cannot be
+/// measured, which are taken as immovable.
 ///
-/// An inverse mass that is too large changes the force by its second order in dt only; one that is too
-/// small may make it unstable. Hence the largest one, and all springs at an end together.
+/// The force tends to k x + c v for dt → 0 even if the inverse mass is too large. If it is too
+/// small, the spring may be unstable. Hence the largest inverse mass over all directions, times the
+/// number of springs at the end.
 pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mut [Seat], dt: f64) -> Vec<String> {
     let handles: Vec<HandleId> = springs.iter().flat_map(|spring| spring.handles).collect();
     let mut notes = Vec::new();

@@ -327,9 +327,9 @@ impl RigidBodies {
 
     /// Fits rapier's lengths and contact stiffness to the smallest body that moves freely.
     ///
-    /// Contacts are springs of angular frequency ω, so bodies sink by g/ω². Rapier's 30 Hz leave 0.28 mm, so
-    /// smaller bodies than 11 cm get stiffer contacts, for the same fraction of their size. (Contacts with
-    /// fixed bodies are twice as stiff.)
+    /// Contacts are springs of angular frequency ω, so bodies sink by g/ω²: 0.28 mm at rapier's 30
+    /// Hz. Bodies smaller than 11 cm get stiffer contacts, so that they sink by at most [`SINK`] of
+    /// their size. (Contacts with fixed bodies have twice the frequency.)
     fn fit_integration(&mut self) {
         let own = IntegrationParameters::default();
         if self.is_imported {

@@ -68,12 +68,14 @@ impl Pose {
     }
 }
 
-/// Heaviest body that moves freely `[kg]`. Rapier takes determinants of inverse masses below 1e-20 kg⁻² for zero:
-/// a cube of 4.4e10 kg falls through the floor, one that touches with a tenth of its width does so earlier.
+/// Largest mass of a free body `[kg]`. Rapier treats determinants of inverse masses below 1e-20
+/// kg⁻² as zero. So a cube of 4.4e10 kg falls through the floor. With a tenth of the contact width,
+/// a lighter one does.
 const HEAVIEST: f64 = 1.0e9;
 
-/// Smallest extent of a body that moves freely `[m]`: of a box, ball, capsule or cylinder, and of a hull or mesh.
-/// Smaller ones lose contacts, since rapier's collision detection has absolute tolerances.
+/// Smallest extents of free bodies `[m]`: first of primitives (box, ball, capsule, cylinder), then
+/// of hulls and meshes. Smaller bodies lose contacts, since rapier's collision detection has
+/// absolute tolerances.
 const THINNEST: [f64; 2] = [1.0e-3, 5.0e-3];
 
 /// With more, rapier loses contact points of hulls `[m]`.

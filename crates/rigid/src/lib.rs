@@ -29,8 +29,8 @@
 //! | `FrictionModel::Coulomb` is too weak by 13 % (a box stops 15 % late) | the default model, right to 0.3 % |
 //! | a hull with a `contact_skin` of more than 2 cm loses contact points, and what lies on it rocks | obstacles that are hulls are rounded by their thickness |
 //! | stretches a chain under a thousandfold weight by 5 % in four substeps | as it is: 0.3 % in sixteen |
-//! | stops fast bodies at fixed ones only, and leaves the rest of the step's time out | a substep is cut at impacts of fast bodies, with all bodies (`sweep.rs`); what passes all the same is named in the report |
-//! | leaves contacts as they are of bodies that moved by less than 2 cm, which then touch unseen | found anew from 5 mm on, times the smallest size where that is below 1 m |
+//! | sweeps fast bodies against fixed ones only, and drops the rest of the substep after an impact | a substep ends at impacts of fast bodies with any body (`sweep.rs`); the report names pairs that still pass |
+//! | reuses contacts of bodies that moved by less than 2 cm, and may miss new ones | contacts are recomputed after 5 mm, times the smallest body size in metres where that is below 1 |
 //! | lets bodies sink by g/ω², ω = 2π 60 Hz on fixed bodies and 2π 30 Hz on others | 0.07 mm, and 0.28 mm on obstacles; stiffer for bodies below 11 cm, which sink by 0.25 % of their size at most |
 //! | has no contact for bodies from 4e10 kg on, nor for hulls and meshes of a few millimetres | such bodies are refused, with what would help |
 //! | loses contacts of meshes on meshes | convex meshes are hulls; a note names others that move freely |

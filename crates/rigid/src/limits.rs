@@ -69,7 +69,7 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
         ),
         (
             colliders(&|collider| is_solid(collider) && has_groups(collider)),
-            "have collision or solver groups, which hold within this world only: say `except` for others",
+            "have collision or solver groups, which apply within this world only: select surfaces by `Contact::only`",
         ),
         (
             colliders(&|collider| is_solid(collider) && has_rule(collider)),
@@ -88,11 +88,11 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
         (bodies(&|body| moves_freely(body) && body.is_sleeping()), "are asleep: they wake when they are loaded"),
         (
             bodies(&|body| !rigid.parameters.free_rotation && has_gyroscopic_torque(body)),
-            "turn by rapier's rule, which may gain energy: say `free_rotation(true)`",
+            "rotate by rapier's explicit gyroscopic correction, which may gain energy: set `free_rotation(true)`",
         ),
         (
             bodies(&|body| rigid.parameters.impacts == 0 && moves_freely(body) && !body.is_ccd_enabled()),
-            "are checked against fixed bodies only when they are fast: say `impacts(8)`",
+            "have continuous collision detection with fixed bodies only: set `impacts(8)`",
         ),
     ];
     limits

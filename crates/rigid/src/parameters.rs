@@ -28,15 +28,16 @@ pub struct Parameters {
     /// Whether bodies at rest may fall asleep [-]. Default no: an awake world reports this
     /// step's impulses everywhere. A load wakes a body and its neighbours.
     pub sleep: bool,
-    /// Whether the rotation of free bodies is integrated here, exact in energy and angular momentum,
-    /// instead of by rapier's explicit gyroscopic correction, which may gain energy [-]. Default yes;
-    /// no for [`crate::RigidBodies::from_world`], whose steps are those of rapier.
+    /// Whether free rotation is integrated by the implicit midpoint rule, which conserves energy
+    /// and angular momentum [-]. Otherwise rapier's explicit gyroscopic correction applies, which
+    /// may gain energy. Default yes; no for [`crate::RigidBodies::from_world`], which keeps
+    /// rapier's steps.
     pub free_rotation: bool,
-    /// Impacts of fast bodies at which one substep is cut at most [-]. Default 8. Those beyond are named
-    /// in the report, since bodies may then pass through each other.
+    /// Maximum number of impacts of fast bodies at which a substep is cut [-]. Default 8. The
+    /// report names the pair of the next impact, since its bodies may pass through each other.
     ///
-    /// 0 leaves fast bodies to rapier, which checks them against fixed bodies only and tells nothing;
-    /// that is the default of [`crate::RigidBodies::from_world`].
+    /// With 0 rapier's own continuous collision detection applies, with fixed bodies only and
+    /// without a report. That is the default of [`crate::RigidBodies::from_world`].
     pub impacts: u32,
 }
 

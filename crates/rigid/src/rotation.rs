@@ -1,19 +1,19 @@
 //! Rotation of bodies: Euler's equations, exact in energy and in angular momentum.
 //!
 //! Rapier's gyroscopic correction is explicit. It keeps the size of the angular momentum but not the
-//! energy, and its rotations are linearised: a turn of h ω becomes one of 2 atan(h ω / 2). So rapier is
-//! told to leave gyroscopic forces out, and each substep here goes
+//! energy, and it linearises rotations: a rotation by h ω becomes one by 2 atan(h ω / 2). So
+//! rapier's gyroscopic forces are disabled, and each substep has two corrections:
 //!
-//! 1. before rapier's solve: the angular velocity becomes the one at the end of free rotation, in the
-//!    body's axes. Contacts and joints then act on it.
-//! 2. after it: a body that no impulse turned gets the end pose of free rotation. Any other one
-//!    turns by the angle h ω that rapier's linearisation left short.
+//! 1. Before rapier's solve, the angular velocity is set to that at the end of free rotation,
+//!    rotated back to the start orientation. Contacts and joints then act on it.
+//! 2. After the solve, a body without angular impulses gets the orientation at the end of free
+//!    rotation. Any other body is rotated by the angle that rapier's linearisation lacks.
 //!
-//! Free rotation is the implicit midpoint rule for the body's angular momentum L, dL/dt = L × J L with
-//! J the inverse inertia. The rule keeps both quadratic invariants, |L|² and the energy L·J L / 2,
-//! and its step is the Cayley transform of the midpoint's angular velocity, so the same rotation keeps
-//! L in the world (\[HLW06\] VII.5.3). Suzuki's composition of five such steps makes it fourth order
-//! (\[HLW06\] II.4.4).
+//! Free rotation is the implicit midpoint rule for the angular momentum L in body axes,
+//! dL/dt = L × J L with J the inverse inertia. The rule conserves both quadratic invariants, |L|² and the
+//! energy L·J L / 2. A step rotates by the Cayley transform of the midpoint's angular velocity. The
+//! orientation takes the same rotation, which conserves L in world axes (\[HLW06\] VII.5.3).
+//! Suzuki's composition of five such steps is of fourth order (\[HLW06\] II.4.4).
 //!
 //! [HLW06] E. Hairer, C. Lubich, G. Wanner: Geometric Numerical Integration. Springer, 2nd ed. 2006.
 
@@ -31,20 +31,21 @@ use crate::{
     ledger::inertia,
 };
 
-/// Below this turn a substep `[rad]`, rapier's linearisation is exact to rounding: its error is θ³/12,
-/// and the angular momentum turns by θ²/2 a substep, 1e-9 rad in two thousand of them.
+/// Rotation θ in a substep below which rapier's integration is kept `[rad]`. Its error θ³/12 is
+/// below rounding. The angular momentum turns by θ²/2 a substep, 1e-9 rad in two thousand substeps.
 const NEGLIGIBLE_TURN: f64 = 1.0e-6;
 
-/// Shortfall of rapier's rotation in a substep that is left uncorrected `[rad]`: that of 6 rad/s at 1/960 s.
+/// Largest uncorrected error θ³/12 of rapier's rotation in a substep `[rad]`: that of 6 rad/s at
+/// 1/960 s.
 const NEGLIGIBLE_SHORTFALL: f64 = 2.0e-8;
 
-/// Turn of one composition of midpoint steps `[rad]`. Its relative error of phase is then below 1e-5.
+/// Largest rotation in one fourth-order composition `[rad]`, for a relative phase error below 1e-5.
 const TURN_OF_A_STEP: f64 = 0.25;
 
-/// Compositions a substep at most [-]: bounded work. They resolve 256 rad.
+/// Maximum number of compositions in a substep [-], which bounds the work. They resolve 256 rad.
 const MOST_STEPS: f64 = 1024.0;
 
-/// Relative difference from the angular velocity of free rotation that an impulse makes, above rounding [-].
+/// Relative tolerance for "no impulse changed the angular velocity" [-]; rounding is below it.
 const ROUNDING: f64 = 1.0e-12;
 
 /// Rotation of one body over one substep.

@@ -35,17 +35,17 @@ struct TakenStep {
     poses: ScriptPoses,
 }
 
-/// Where scripts send their bodies, each time that they were asked in a step.
+/// Target poses of scripted bodies, one list for each evaluation of the scripts in a step.
 type ScriptPoses = Vec<Vec<(RigidBodyHandle, Pose)>>;
 
-/// A step under way.
+/// State of the current step.
 struct Step<'a> {
     /// Time at its start `[s]`.
     start: f64,
     dt: f64,
     inputs: &'a Inputs,
     poses: &'a mut ScriptPoses,
-    /// How often scripts were asked so far.
+    /// Number of evaluations of the scripts so far.
     drives: usize,
     report: StepReport,
     /// By guide.

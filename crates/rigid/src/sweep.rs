@@ -1,15 +1,20 @@
 //! Continuous collision detection: a substep ends where bodies too fast for it collide.
 //!
-//! Rapier finds contacts at the start of a substep, up to its prediction distance apart. Two bodies that
-//! approach by more than their thickness in one substep may be past each other before it sees them. Its
-//! own continuous detection takes the other bodies as at rest at the end of the substep, and
-//! leaves out all but fixed ones by default.
+//! Rapier detects contacts at the start of a substep, up to its prediction distance apart. Two
+//! bodies that approach by more than their thickness in a substep may pass each other undetected.
+//! Rapier's own continuous collision detection takes the other body at rest in its end pose, and
+//! ignores all but fixed bodies by default.
 //!
-//! So each substep is predicted here: every body goes on with its velocity, a driven one to its target.
-//! The first pair that would collide cuts the substep in pieces: to just before the impact, over the impact
-//! (rapier's contact then stops the approach exactly, since the pair is within its prediction distance), and
-//! on with the velocities after it. Work is bounded by [`crate::Parameters::impacts`]; pairs that collide after that
-//! are named in the report.
+//! So each substep is predicted here with constant velocities; a driven body moves to its target.
+//! The first impact cuts the substep into three pieces:
+//!
+//! 1. to just before the impact;
+//! 2. over the impact, which rapier's contact stops exactly, since the pair is within the
+//!    prediction distance;
+//! 3. the rest, with the velocities after the impact.
+//!
+//! [`crate::Parameters::impacts`] bounds the number of cuts. The report names the pair of the next
+//! impact.
 
 use partita_simulator::StepReport;
 use rapier3d_f64::{
@@ -28,17 +33,17 @@ use crate::{
     convert::{rotation, vector},
 };
 
-/// Fraction of the sum of two half thicknesses by which bodies may approach in one substep [-]. At 1 they
-/// could end on each other's far side.
+/// Safe approach of two bodies in a substep, relative to the sum of their half thicknesses [-].
+/// From 1 on they may end on each other's far side.
 const SAFE_APPROACH: f64 = 0.75;
 
-/// Fraction of rapier's prediction distance by which bodies may approach in one substep [-]: a contact may
-/// be older by [`RECYCLED`].
+/// Safe approach of two bodies in a substep, relative to rapier's prediction distance [-]. It
+/// leaves room for the drift [`RECYCLED`] since contacts were last detected.
 const SAFE_OF_PREDICTION: f64 = 0.5;
 
-/// Fraction of rapier's prediction distance by which bodies may move before their contacts are found anew [-].
-/// With rapier's own, 2.5 and at most 1, a pair that was just farther apart than the prediction distance
-/// may touch before it is looked at again.
+/// Rapier's recycle distance, below which it reuses contacts, relative to its prediction distance
+/// [-]. Rapier's default is 2.5, and 1 for a pair without contacts. Such a pair may then touch
+/// before its contacts are recomputed.
 pub(crate) const RECYCLED: f64 = 0.25;
 
 /// Half thickness and radius of a collider.
@@ -85,15 +90,15 @@ struct Swept {
     bounds: Aabb,
 }
 
-/// The centre of a convex collider, outside another one, at the start of a piece of a substep.
+/// Pair of colliders to check for tunnelling after a piece of a substep: the first is convex.
 pub(crate) struct Crossing {
     of: ColliderHandle,
     other: ColliderHandle,
-    /// In the axes of the other one.
+    /// Centre of `of` at the start of the piece, outside `other` and in its axes `[m]`.
     start: Vector,
 }
 
-const MORE_SUBSTEPS: &str = "it is too fast, or pressed too hard, for this step; take more substeps";
+const MORE_SUBSTEPS: &str = "the motion is too fast, or the load too large, for this step; use more substeps";
 
 fn note_once(report: &mut StepReport, note: String) {
     if !report.notes.contains(&note) {
@@ -155,7 +160,7 @@ impl RigidBodies {
         first
     }
 
-    /// Where the centre of one collider is in the axes of another, if it is outside.
+    /// Candidate for tunnelling: a convex collider whose centre is outside the other one.
     fn crossing(&self, (of, of_swept): &(Sweep, Swept), (other, swept): &(Sweep, Swept)) -> Option<Crossing> {
         let [one, two] = [of, other].map(|sweep| self.state.colliders[sweep.collider].shape());
         let start = swept.start.inverse() * (of_swept.start * one.compute_local_aabb().center());
@@ -196,7 +201,7 @@ impl RigidBodies {
                 let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
                 note_once(
                     report,
-                    format!("bodies `{one}` and `{two}` overlap by half of their thickness: {MORE_SUBSTEPS}"),
+                    format!("bodies `{one}` and `{two}` overlap by over 3/8 of their total thickness: {MORE_SUBSTEPS}"),
                 );
             }
         }

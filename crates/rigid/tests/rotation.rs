@@ -147,8 +147,8 @@ fn a_torque_adds_its_impulse_to_the_angular_momentum() {
     assert!(error < 1.0e-11, "{error}");
 }
 
-/// A ball that spins on the floor about the vertical keeps what friction leaves it, and a disc on its
-/// rim that spins fast gains no energy: the contact acts, so the body is not free.
+/// A disc on its face, a disc on its rim and a box on its end spin on a floor and gain no energy.
+/// Contact impulses act on them, so their rotation is not free.
 #[test]
 fn spinning_bodies_on_a_floor_gain_no_energy() {
     for (name, shape, height, spin) in [

@@ -86,7 +86,7 @@ fn bodies_of_all_sizes_and_masses_rest_or_are_refused() {
     println!("{rested} rest within {worst:.1e} of their size, {refused} refused");
 }
 
-/// A body of a millimetre is refused in metres, and rests in millimetres.
+/// A cube of 0.2 mm is refused in metres and rests in millimetres.
 #[test]
 fn small_bodies_rest_in_a_smaller_unit() {
     let refused = rest(&Shape::cuboid([2e-4; 3]), 2e-4, 1e-6, 1.0 / 60.0, 0.0).unwrap_err();

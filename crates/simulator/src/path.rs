@@ -37,11 +37,11 @@ impl Motion {
     }
 }
 
-/// Rotation from `begin` to `end` within `dt` `[s]`, as axis times angle `[rad]`: of all those with the same end,
-/// the one nearest to dt times the mean spin.
+/// Rotation vector from `begin` to `end` within `dt` `[s]`, axis times angle `[rad]`. Of all
+/// rotation vectors between these orientations it is nearest to p, dt times the mean spin.
 ///
-/// They are (α + 2πk) n for the shortest one α n, and the nearest has k = round((p·n - α)/2π) with p = dt ω. Without
-/// a shortest one, as after full turns, n is the axis of the spin.
+/// With α n the shortest, the others are (α + 2πk) n. The nearest has k = round((p·n - α)/2π). If α
+/// is 0, as after full turns, n is the axis of the mean spin.
 pub fn rotation_between(begin: &HandleState, end: &HandleState, dt: f64) -> Vector3<f64> {
     let shortest = (quaternion(end) * quaternion(begin).inverse()).scaled_axis();
     let spun = 0.5 * dt * (Vector3::from(begin.spin) + Vector3::from(end.spin));
@@ -70,10 +70,10 @@ pub fn straight(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> Hand
 
 /// The state at fraction `s` of the cubic from `begin` to `end` within `dt` `[s]`.
 ///
-/// Hermite's cubic in the position, and in δ with q(s) = exp(δ(s)) exp(s θ) q₀, θ the rotation at constant spin. The
-/// spin is ω = (J(δ) δ' + exp(δ) θ)/dt, J the left Jacobian of the rotation group (J. Solà, J. Deray, D. Atchuthan: A micro
-/// Lie theory for state estimation in robotics. arXiv:1812.01537, 2018, eq. 145). δ is 0 at both ends, where
-/// J = I, so δ' = dt ω - θ there.
+/// The position is a cubic Hermite polynomial. So is δ, with q(s) = exp(δ(s)) exp(s θ) q₀ and θ the
+/// rotation vector at constant spin. The spin is ω = (J(δ) δ' + exp(δ) θ)/dt, with J the left
+/// Jacobian of SO(3) (J. Solà, J. Deray, D. Atchuthan: A micro Lie theory for state estimation in
+/// robotics. arXiv:1812.01537, 2018, eq. 145). At both ends δ = 0 and J = I, so δ' = dt ω - θ.
 pub fn cubic(begin: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
     let (x0, x1) = (Vector3::from(begin.position), Vector3::from(end.position));
     let (v0, v1) = (Vector3::from(begin.velocity), Vector3::from(end.velocity));
