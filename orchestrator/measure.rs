@@ -55,26 +55,27 @@ pub(crate) fn mobilities(
     Ok(handles.iter().zip(stated).map(of).collect())
 }
 
-/// States of a handle after `n` steps of `dt / n` `[s]` without and with a load on it `[N]`; the simulator is as before.
+/// States of handles after `n` steps of `dt / n` `[s]` without and with a load on the first one `[N]`; the simulator is as
+/// before.
 ///
 /// # Errors
 /// A step or a retract failed.
 pub(crate) fn answers(
     simulator: &mut dyn Simulator,
-    handle: HandleId,
+    handles: &[HandleId],
     load: [f64; 3],
     [dt, n]: [f64; 2],
-) -> Result<[HandleState; 2], SimulatorError> {
+) -> Result<[Vec<HandleState>; 2], SimulatorError> {
     let start = simulator.snapshot(None);
     let mut after = |loads: Vec<(HandleId, Wrench)>| {
         let inputs = Inputs { loads, ..Inputs::default() };
         let stepped = (0..n as u32).try_for_each(|_| simulator.step(dt / n, &inputs).map(|_| ()));
-        let mut state = [HandleState::default()];
-        let read = stepped.and_then(|_| simulator.read(&[handle], &mut state));
+        let mut states = vec![HandleState::default(); handles.len()];
+        let read = stepped.and_then(|()| simulator.read(handles, &mut states));
         simulator.retract(&start)?;
-        read.map(|()| state[0])
+        read.map(|()| states)
     };
-    Ok([after(vec![])?, after(vec![(handle, Wrench::force(load))])?])
+    Ok([after(vec![])?, after(vec![(handles[0], Wrench::force(load))])?])
 }
 
 /// Answers of handles to equal impulses on all of them, along as many axes: three of force, then

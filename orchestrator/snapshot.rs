@@ -89,11 +89,18 @@ impl Run {
             }
         }
         let committed = match self.stuck.is_empty() {
-            true => self.commit().map_err(|Failure { member, error }| self.of(member, error))?,
+            true => match self.commit() {
+                Ok(committed) => committed,
+                Err(Failure { member, error }) => {
+                    self.engine.forget(number);
+                    return Err(self.of(member, error));
+                }
+            },
             false => self.engine.state.clone(),
         };
         if let Err(Failure { member, error }) = self.engine.retract(number, false) {
             self.recover(committed);
+            self.engine.forget(number);
             return Err(self.of(member, error));
         }
         self.stuck.clear();

@@ -23,6 +23,9 @@ use crate::{
 /// softer: the exact solution, sampled at fewer than two points a period, would be that of another spring.
 const RESOLVED: f64 = 1.0;
 
+/// Fraction of its stiffness below which a spring is reported as softer [-]: that of half a radian a window is 0.98.
+const SOFT: f64 = 0.9;
+
 /// What a spring has to know of its ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpringEnds {
@@ -43,22 +46,26 @@ impl Default for SpringEnds {
 /// measured, which are taken as immovable.
 ///
 /// The force tends to k x + c v for dt → 0 even if the inverse mass is too large. If it is too
-/// small, the spring may be unstable. Hence the largest inverse mass over all directions, times the
-/// number of springs at the end.
+/// small, the spring may be unstable. Hence the largest inverse mass over all directions, with the
+/// answers to all springs at the same simulator.
 pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mut [Seat], dt: f64) -> Vec<String> {
-    let handles: Vec<HandleId> = springs.iter().flat_map(|spring| spring.handles).collect();
+    let ends: Vec<(usize, HandleId)> =
+        springs.iter().flat_map(|spring| [0, 1].map(|end| (spring.ends[end].0, spring.handles[end]))).collect();
     let mut notes = Vec::new();
-    for spring in springs {
+    for (number, spring) in springs.iter_mut().enumerate() {
         let (mut inverse_mass, mut weighted) = (0.0, 0.0);
         for ((member, _), handle) in spring.ends.into_iter().zip(spring.handles) {
-            match answer(&mut seats[member], handle, dt, members[member].substeps) {
+            // The handle itself comes first, once for each spring at it, and then the others of its simulator.
+            let mut handles: Vec<HandleId> = ends.iter().filter(|end| end.0 == member).map(|end| end.1).collect();
+            handles.sort_by_key(|other| *other != handle);
+            match answer(&mut seats[member], handles, dt, members[member].substeps) {
                 Ok((own, fraction)) => {
-                    let count = handles.iter().filter(|&&other| other == handle).count() as f64;
-                    inverse_mass += count * own;
-                    weighted += count * own * fraction;
+                    inverse_mass += own;
+                    weighted += own * fraction;
                 }
                 Err(error) => notes.push(format!(
-                    "{}: a spring takes `{}` for immovable, since it cannot be measured ({error}): a stiff one may be unstable",
+                    "{}: a spring takes `{}` as immovable, since it cannot be measured ({error}): a stiff one may be \
+                     unstable",
                     members[member].name,
                     members[member].table.describe(handle)
                 )),
@@ -66,13 +73,24 @@ pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mu
         }
         let fraction = if inverse_mass > 0.0 { weighted / inverse_mass } else { 1.0 };
         spring.measured = SpringEnds { inverse_mass, fraction };
+        let effective = spring.force(1.0, 0.0, dt);
+        if effective < SOFT * spring.stiffness {
+            notes.push(format!(
+                "spring {number} acts as one of {effective:.3e} N/m for {:.3e} N/m, since it swings by a radian and more \
+                 in a window: raise the scene's rate",
+                spring.stiffness
+            ));
+        }
     }
     notes
 }
 
-/// Largest inverse mass of a handle [1/kg], and its θ.
-fn answer(seat: &mut Seat, handle: HandleId, dt: f64, substeps: u32) -> Result<(f64, f64), SimulatorError> {
-    let (mobility, _) = seat.mobilities(vec![handle], dt)?[0];
+/// Inverse mass of the first of some handles under springs at all of them [1/kg], and its θ.
+///
+/// The springs together move a handle by at most the sum of its answers to each of them, that is by its row
+/// of the mobility.
+fn answer(seat: &mut Seat, handles: Vec<HandleId>, dt: f64, substeps: u32) -> Result<(f64, f64), SimulatorError> {
+    let (mobility, _) = seat.mobilities(vec![handles[0]], dt)?[0];
     let linear = Matrix3::from_fn(|i, j| 0.5 * (mobility.linear[i][j] + mobility.linear[j][i]));
     let eigen = linear.symmetric_eigen();
     let largest = eigen.eigenvalues.imax();
@@ -82,11 +100,15 @@ fn answer(seat: &mut Seat, handle: HandleId, dt: f64, substeps: u32) -> Result<(
     }
     // A millimetre a second: little to the simulator, and much against rounding.
     let load = axis * (1.0e-3 / (inverse_mass * dt));
-    let [free, loaded] = seat.answers(handle, load.into(), dt, substeps)?;
-    let change = |a: [f64; 3], b: [f64; 3]| (Vector3::from(a) - Vector3::from(b)).dot(&axis);
-    let [x, v] = [change(loaded.position, free.position), change(loaded.velocity, free.velocity)];
-    let fraction = if v > 0.0 { (x / (dt * v)).clamp(0.5, 1.0) } else { 1.0 };
-    Ok((inverse_mass, fraction))
+    let [free, loaded] = seat.answers(handles, load.into(), dt, substeps)?;
+    let change = |a: [f64; 3], b: [f64; 3]| Vector3::from(a) - Vector3::from(b);
+    let changes = loaded.iter().zip(&free).map(|(loaded, free)| change(loaded.velocity, free.velocity).norm());
+    let [x, v] = [change(loaded[0].position, free[0].position), change(loaded[0].velocity, free[0].velocity)];
+    let (x, v) = (x.dot(&axis), v.dot(&axis));
+    if v <= 0.0 {
+        return Ok((inverse_mass, 1.0));
+    }
+    Ok((inverse_mass * changes.sum::<f64>() / v, (x / (dt * v)).clamp(0.5, 1.0)))
 }
 
 impl SpringPlan {

@@ -41,8 +41,8 @@ pub(crate) enum Request {
     CheckStart(Vec<Option<Motion>>),
     /// State or measure the mobilities of handles, as a step of `dt` shows them.
     Mobilities { handles: Vec<HandleId>, dt: f64 },
-    /// States of a handle after `n` steps of `dt / n` without and with a load on it; the simulator is as before.
-    Answers { handle: HandleId, load: [f64; 3], dt: f64, n: u32 },
+    /// States of handles after `n` steps of `dt / n` without and with a load on the first; the simulator is as before.
+    Answers { handles: Vec<HandleId>, load: [f64; 3], dt: f64, n: u32 },
 }
 
 pub(crate) enum Reply {
@@ -51,7 +51,7 @@ pub(crate) enum Reply {
     Bytes(Result<Vec<u8>, SimulatorError>),
     /// In world axes, one a handle.
     Mobilities(Result<Vec<(Mobility, bool)>, SimulatorError>),
-    Answers(Result<[HandleState; 2], SimulatorError>),
+    Answers(Result<[Vec<HandleState>; 2], SimulatorError>),
 }
 
 /// What came of a step.
@@ -108,10 +108,11 @@ impl Worker {
         match request {
             Request::Step { dt, n, inputs, states } => Reply::Stepped(Box::new(self.step(dt, n, inputs, states))),
             Request::Mark(number) => {
-                let reuse = self.marks.remove(&number).or_else(|| self.spare.take());
+                // The old snapshot of this number stays until there is a new one.
+                let reuse = self.spare.take();
                 Reply::Done(self.guarded(|worker| {
                     let snapshot = worker.simulator.snapshot(reuse);
-                    worker.marks.insert(number, snapshot);
+                    worker.spare = worker.marks.insert(number, snapshot);
                     Ok(())
                 }))
             }
@@ -153,8 +154,8 @@ impl Worker {
             Request::Mobilities { handles, dt } => {
                 Reply::Mobilities(self.guarded(|worker| measure::mobilities(&mut *worker.simulator, &handles, dt)))
             }
-            Request::Answers { handle, load, dt, n } => Reply::Answers(
-                self.guarded(|worker| measure::answers(&mut *worker.simulator, handle, load, [dt, f64::from(n)])),
+            Request::Answers { handles, load, dt, n } => Reply::Answers(
+                self.guarded(|worker| measure::answers(&mut *worker.simulator, &handles, load, [dt, f64::from(n)])),
             ),
         }
     }
@@ -344,15 +345,15 @@ impl Seat {
         }
     }
 
-    /// States of a handle after `n` steps of `dt / n` `[s]` without and with a load on it `[N]`.
+    /// States of handles after `n` steps of `dt / n` `[s]` without and with a load on the first `[N]`.
     pub(crate) fn answers(
         &mut self,
-        handle: HandleId,
+        handles: Vec<HandleId>,
         load: [f64; 3],
         dt: f64,
         n: u32,
-    ) -> Result<[HandleState; 2], SimulatorError> {
-        self.post(Request::Answers { handle, load, dt, n });
+    ) -> Result<[Vec<HandleState>; 2], SimulatorError> {
+        self.post(Request::Answers { handles, load, dt, n });
         match self.wait() {
             Reply::Answers(found) => found,
             _ => unreachable!("answers are answered by answers"),

@@ -310,3 +310,74 @@ fn a_failed_rewind_changes_nothing() {
     run.rewind_to(4).unwrap();
     assert_eq!(bits(run.state(handle).unwrap()), states[4]);
 }
+
+/// A simulator whose rotation contradicts its spin is named, with its handle, in the window in which it reports that; one that is
+/// at rest at both ends of a window, or spins as it turns, is not.
+#[test]
+#[cfg(feature = "rigid")]
+fn a_rotation_that_contradicts_its_spin_is_named() {
+    // Spin that the table reports, and the one with which it turns [rad/s], in windows of 1/60 s.
+    for (reported, turning, is_refused) in
+        [(400.0, 400.0, false), (10.0, 10.0, false), (130.0, 0.0, true), (300.0, 130.0, true), (0.0, 100.0, false)]
+    {
+        let mut rigid = RigidBodies::new("rigid");
+        let pose = move |t: f64| Pose::default().turned([0.0, 1.0, 0.0], turning * t);
+        rigid.add("table", Body::kinematic(Shape::cylinder_y(0.1, 0.5), pose)).unwrap();
+        let mut other = RigidBodies::new("other");
+        other.add("box", Body::dynamic(Shape::cuboid([0.1; 3])).at([0.0, 0.2, 0.0])).unwrap();
+        let rigid = SpinsAt { inner: rigid, spin: reported };
+        let mut scene = Scene::new(Rate::hz(60));
+        scene.contact("other", "rigid");
+        scene.add(rigid).add(other);
+        let result = scene.build().unwrap().advance();
+        let words = result.as_ref().err().map(ToString::to_string).unwrap_or_default();
+        assert_eq!(result.is_err(), is_refused, "{reported} for {turning} rad/s: {words}");
+        assert!(!is_refused || words.contains("`rigid`") && words.contains("table"), "{words}");
+    }
+}
+
+/// Rigid bodies that report another spin.
+#[cfg(feature = "rigid")]
+struct SpinsAt {
+    inner: RigidBodies,
+    spin: f64,
+}
+
+#[cfg(feature = "rigid")]
+impl Simulator for SpinsAt {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+    fn time(&self) -> f64 {
+        self.inner.time()
+    }
+    fn handles(&self) -> &HandleTable {
+        self.inner.handles()
+    }
+    fn read(&self, handles: &[HandleId], out: &mut [HandleState]) -> Result<(), SimulatorError> {
+        self.inner.read(handles, out)?;
+        out.iter_mut().for_each(|state| state.spin = [0.0, self.spin, 0.0]);
+        Ok(())
+    }
+    fn surfaces(&self) -> &[Arc<Surface>] {
+        self.inner.surfaces()
+    }
+    fn mobility(&self, handle: HandleId) -> Option<Mobility> {
+        self.inner.mobility(handle)
+    }
+    fn step(&mut self, dt: f64, inputs: &Inputs) -> Result<StepReport, SimulatorError> {
+        self.inner.step(dt, inputs)
+    }
+    fn snapshot(&self, reuse: Option<Snapshot>) -> Snapshot {
+        self.inner.snapshot(reuse)
+    }
+    fn retract(&mut self, to: &Snapshot) -> Result<(), SimulatorError> {
+        self.inner.retract(to)
+    }
+    fn snapshot_from_bytes(&self, bytes: &[u8]) -> Result<Snapshot, SimulatorError> {
+        self.inner.snapshot_from_bytes(bytes)
+    }
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

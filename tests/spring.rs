@@ -148,3 +148,29 @@ fn stiff_springs_on_bodies_that_turn_are_stable() {
         }
     }
 }
+
+/// Three dampers and five stiff springs at the centre of one box act together as one of their sum does: no overshoot.
+#[test]
+#[cfg(feature = "rigid")]
+fn springs_at_one_body_share_its_mass() {
+    for (count, stiffness, damping) in [(3, 0.0, 1e6), (5, 1e9, 0.0), (5, 1e9, 1e6)] {
+        let mut scene = Scene::new(Rate::hz(100));
+        let (mut wall, mut rigid) = (RigidBodies::new("wall"), RigidBodies::new("rigid").gravity([0.0; 3]));
+        let fixed = wall.add("wall", Body::fixed(Shape::cuboid([0.1; 3]))).unwrap();
+        let body = Body::dynamic(Shape::cuboid([0.1; 3])).mass(1.0).at([1.0, 0.0, 0.0]).velocity([1.0, 0.0, 0.0]);
+        let body = rigid.add("box", body).unwrap();
+        for _ in 0..count {
+            let point = rigid.point(body, [0.0; 3]).unwrap();
+            scene.spring(fixed, point).stiffness(stiffness).damping(damping).rest_length(1.0);
+        }
+        scene.add(wall).add(rigid);
+        let mut run = scene.build().unwrap();
+        for _ in 0..200 {
+            run.advance().unwrap();
+            let state = run.state(body).unwrap();
+            assert!(state.velocity[0].abs() < 1.1, "{count} of {stiffness} N/m, {damping} N s/m: {state:?}");
+        }
+        let notes = run.report().notes;
+        assert!(stiffness == 0.0 || notes.iter().any(|(note, _)| note.contains("acts as one of")), "{notes:?}");
+    }
+}

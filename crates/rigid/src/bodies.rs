@@ -15,6 +15,7 @@ use crate::{
     body::{Body, Role, Script},
     convert,
     follow::{PairRules, StandIn},
+    limits,
     parameters::Parameters,
     rotation::FreeRotation,
     state::State,
@@ -54,7 +55,7 @@ pub struct RigidBodies {
     pub(crate) targets: Vec<Target>,
     pub(crate) members: Vec<Member>,
     pub(crate) surfaces: Vec<Arc<Surface>>,
-    /// Limits of what was imported or added.
+    /// Limits of what was added.
     pub(crate) notes: Vec<String>,
     /// A hash over all that was added, in order.
     pub(crate) configuration: u64,
@@ -195,8 +196,9 @@ impl RigidBodies {
 
     /// Limits of what was imported or added, which the report of the first step repeats: parts of a world of
     /// rapier's that others do not see, or bodies whose contacts are known to be poor.
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+    pub fn notes(&self) -> Vec<String> {
+        let imported = if self.is_imported { limits::notes(self) } else { Vec::new() };
+        imported.into_iter().chain(self.notes.iter().cloned()).collect()
     }
 
     /// Adds a body; its frame is the handle that comes back, under the same name.

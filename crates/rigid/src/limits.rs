@@ -43,6 +43,7 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
     };
     let is_velocity_driven = |body: &RigidBody| body.body_type() == RigidBodyType::KinematicVelocityBased;
     let moves_freely = |body: &RigidBody| body.is_dynamic() && body.is_enabled();
+    let is_gyroscopic = |body| rigid.members.iter().any(|member| member.body == body && member.gyroscopic);
     let has_gyroscopic_torque = |body: &RigidBody| {
         let moments = inertia(body).symmetric_eigenvalues();
         moves_freely(body) && moments.max() - moments.min() > 1.0e-3 * moments.max()
@@ -87,7 +88,9 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
         ),
         (bodies(&|body| moves_freely(body) && body.is_sleeping()), "are asleep: they wake when they are loaded"),
         (
-            bodies(&|body| !rigid.parameters.free_rotation && has_gyroscopic_torque(body)),
+            members(&|body| {
+                !rigid.parameters.free_rotation && has_gyroscopic_torque(&state.bodies[body]) && is_gyroscopic(body)
+            }),
             "rotate by rapier's explicit gyroscopic correction, which may gain energy: set `free_rotation(true)`",
         ),
         (

@@ -75,7 +75,9 @@ impl RigidBodies {
         }
         for member in self.members.iter().filter(|member| member.gyroscopic) {
             let body = &mut self.state.bodies[member.body];
-            if !body.is_dynamic() || !body.is_enabled() || body.is_sleeping() {
+            let turns =
+                body.is_dynamic() && body.mass_properties().local_mprops.principal_inertia().min_element() > 0.0;
+            if !turns || !body.is_enabled() || body.is_sleeping() {
                 continue;
             }
             let (start, torque) = (vector(body.angvel()), vector(body.user_torque()));

@@ -111,7 +111,7 @@ impl RigidBodies {
         };
         step.report.substeps = 0;
         if self.state.time == 0.0 {
-            step.report.notes.clone_from(&self.notes);
+            step.report.notes = self.notes();
         }
         self.apply_impulses(inputs);
         for k in 1..=n {

@@ -10,7 +10,6 @@ use rapier3d_f64::{
 use crate::{
     RigidBodies,
     bodies::{Member, Target},
-    limits,
     parameters::Parameters,
 };
 
@@ -51,7 +50,6 @@ impl RigidBodies {
         }
         rigid.name_bodies()?;
         rigid.show_colliders()?;
-        rigid.notes = limits::notes(&rigid);
 
         let mut state = rigid.state.clone();
         rigid.settle(&mut state, &mut PhysicsPipeline::new());

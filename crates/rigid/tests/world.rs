@@ -299,7 +299,7 @@ fn limits_of_a_world_are_in_its_notes() {
             rigid.notes()
         );
     }
-    let notes = rigid.notes().to_vec();
+    let notes = rigid.notes();
     assert_eq!(rigid.step(DT, Inputs::NONE).unwrap().notes, notes);
     assert!(rigid.step(DT, Inputs::NONE).unwrap().notes.is_empty());
 }
