@@ -3,7 +3,7 @@
 use std::{f64::consts::FRAC_PI_2, time::Instant};
 
 use nalgebra::Vector3;
-use partita_simulator::{HandleState, Kind, Motion, SimulatorError, path::rotations_between};
+use partita_simulator::{HandleState, Kind, Motion, SimulatorError, path::rotation_between};
 
 use crate::{
     engine::Engine,
@@ -17,7 +17,7 @@ use crate::{
 const TURN_OF_A_STEP: f64 = 0.5;
 
 /// Largest factor by which spinning carriers multiply the substeps of a follower [-].
-const MOST_PARTS: f64 = 16.0;
+const MOST_PARTS: f64 = 64.0;
 
 /// Kinds of impulses that a follower reports.
 enum Reported {
@@ -114,7 +114,7 @@ pub(crate) fn turns_too_far(n: u32, motion: &Motion, dt: f64) -> bool {
 /// Largest rotation of a carrier `[rad]`.
 fn turn(motion: &Motion, dt: f64) -> f64 {
     let ends = motion.begin.iter().zip(motion.end.iter());
-    ends.map(|(begin, end)| rotations_between(begin, end, dt).iter().map(Vector3::norm).sum()).fold(0.0, f64::max)
+    ends.map(|(begin, end)| rotation_between(begin, end, dt).norm()).fold(0.0, f64::max)
 }
 
 /// Checks the states at the end of a step of `dt` `[s]`, and returns notes on motions that they do not determine.
@@ -166,24 +166,19 @@ enum Explained {
     },
 }
 
-/// Compares the rotation with dt times the mean spin. They may differ by half of the spin's change, as where
+/// Compares the rotation nearest to the mean spin with it. They may differ by half of the spin's change, as where
 /// that is sudden, by the curvature of the motion, and by a quarter of a turn.
-///
-/// A body at rest at both ends may have turned in between, so only a spin of a quarter of a turn and more
-/// about one axis contradicts a rotation.
 fn explained(start: &HandleState, end: &HandleState, dt: f64) -> Explained {
     let [before, after] = [start.spin, end.spin].map(Vector3::from);
-    let spun = 0.5 * dt * (before + after);
-    let [first, rest] = rotations_between(start, end, dt);
-    let difference = if first == Vector3::zeros() { rest - spun } else { rest };
-    let allowed = FRAC_PI_2 + 0.5 * dt * (after - before).norm();
-    if difference.norm() <= allowed {
+    let (turn, spun) = (rotation_between(start, end, dt), 0.5 * dt * (before + after));
+    let allowed = FRAC_PI_2 + 0.5 * dt * (after - before).norm() + 0.25 * spun.norm();
+    if (turn - spun).norm() <= allowed {
         return Explained::Yes;
     }
-    // Eight degrees apart.
+    // A body at rest at both ends may have turned in between. Axes are one if within eight degrees.
     let is_along = |a: &Vector3<f64>, b: &Vector3<f64>| a.cross(b).norm() <= 0.14 * a.norm() * b.norm();
-    if spun.norm() > FRAC_PI_2 && is_along(&before, &after) && is_along(&difference, &spun) {
-        Explained::No { turned: (spun + difference).norm(), spun: spun.norm() }
+    if spun.norm() > FRAC_PI_2 && is_along(&before, &after) && is_along(&turn, &spun) {
+        Explained::No { turned: turn.norm(), spun: spun.norm() }
     } else {
         Explained::Tumbles
     }

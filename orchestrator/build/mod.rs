@@ -107,8 +107,7 @@ impl Builder {
 
     /// Name of a handle with that of its simulator, for messages.
     fn handle_name(&self, handle: HandleId) -> String {
-        let of = |simulator: &&Box<dyn Simulator>| simulator.handles().owner() == handle.owner;
-        match self.scene.simulators.iter().find(of) {
+        match self.scene.simulators.iter().find(|simulator| simulator.handles().owner() == handle.owner) {
             Some(simulator) if handle.index < simulator.handles().len() => {
                 format!("`{}` of `{}`", simulator.handles().describe(handle), simulator.name())
             }
