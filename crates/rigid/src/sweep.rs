@@ -73,8 +73,6 @@ struct Sweep {
     extent: Extent,
     /// Velocity of the centre `[m/s]`.
     linear: Vector,
-    /// Part of it that loads and gravity add in the substep `[m/s]`.
-    added: Vector,
     /// Angular velocity `[rad/s]`.
     angular: Vector,
     /// Largest displacement of a point of it by rotation `[m]`.
@@ -218,14 +216,12 @@ impl RigidBodies {
             move |(collider, of)| {
                 let extent = (*self.extents.get(collider.into_raw_parts().0 as usize)?)?;
                 let still = (Vector::ZERO, Vector::ZERO);
-                let mut added = Vector::ZERO;
                 let body = of.parent().map(|body| &self.state.bodies[body]);
                 let (linear, angular) = match body {
                     Some(body) if !body.is_enabled() => return None,
                     Some(body) if body.is_dynamic() => {
                         let acceleration = gravity * body.gravity_scale() + body.user_force() / body.mass();
-                        added = acceleration * h;
-                        (body.linvel() + added, body.angvel())
+                        (body.linvel() + acceleration * h, body.angvel())
                     }
                     Some(body) if body.body_type() == RigidBodyType::KinematicVelocityBased => {
                         (body.linvel(), body.angvel())
@@ -246,7 +242,6 @@ impl RigidBodies {
                     moves_freely: body.is_some_and(RigidBody::is_dynamic),
                     extent,
                     linear,
-                    added,
                     angular,
                     turn,
                     displacement: linear.length() * h + turn,
@@ -325,10 +320,9 @@ impl RigidBodies {
             s.linear + s.angular.cross(turned * (point - of.centre))
         };
         // A collision at time t, unless they slide along each other or approach slowly enough for rapier.
-        let impact = |t: f64, normal: Vector, [point_one, point_two]: [Vector; 2], balanced: f64| {
+        let impact = |t: f64, normal: Vector, [point_one, point_two]: [Vector; 2]| {
             let normal = Rotation::from_scaled_axis(a.angular * t) * start_one.rotation * normal;
-            let relative = velocity(a, a_swept, point_one, t) - velocity(b, b_swept, point_two, t);
-            let approach = normal.dot(relative) - balanced;
+            let approach = normal.dot(velocity(a, a_swept, point_one, t) - velocity(b, b_swept, point_two, t));
             (approach * h > Sweep::safe_displacement(prediction, half_thickness)).then(|| Impact {
                 time: t,
                 of_prediction: prediction / approach,
@@ -336,10 +330,9 @@ impl RigidBodies {
             })
         };
         if let Ok(Some(near)) = contact(start_one, one.shape(), start_two, two.shape(), prediction) {
-            // Here points and normal are in the world's axes. Contact balances what loads would add.
+            // Here points and normal are in the world's axes.
             let points = [start_one.inverse() * near.point1, start_two.inverse() * near.point2];
-            let added = near.normal1.dot(a.added - b.added);
-            return impact(0.0, start_one.rotation.inverse() * near.normal1, points, added);
+            return impact(0.0, start_one.rotation.inverse() * near.normal1, points);
         }
         let hit = if a.turn + b.turn > SAFE_APPROACH * half_thickness {
             let motion = |s: &Sweep, of: &Swept| NonlinearRigidMotion::new(of.start, of.centre, s.linear, s.angular);
@@ -355,7 +348,7 @@ impl RigidBodies {
             cast_shapes(start_one, a.linear, one.shape(), start_two, b.linear, two.shape(), options)
         };
         let hit = hit.ok()??;
-        impact(hit.time_of_impact, hit.normal1, [hit.witness1, hit.witness2], 0.0)
+        impact(hit.time_of_impact, hit.normal1, [hit.witness1, hit.witness2])
     }
 }
 

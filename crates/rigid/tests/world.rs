@@ -290,7 +290,6 @@ fn limits_of_a_world_are_in_its_notes() {
         ("`body 3/3`", "are sensors"),
         ("`body 4/4`", "have no surface"),
         ("`body 5`", "have locked axes"),
-        ("`body 5`", "free_rotation"),
         ("`body 5`", "impacts"),
     ] {
         assert!(
