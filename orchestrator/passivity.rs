@@ -146,7 +146,7 @@ pub(crate) struct HandleMotion<'a> {
 impl HandleMotion<'_> {
     /// Angle by which the handle turns in this window, by its mean spin `[rad]`.
     fn turn(&self) -> f64 {
-        turn([self.start, self.end], self.dt)
+        0.5 * self.dt * (V3::from(self.start.spin) + V3::from(self.end.spin)).norm()
     }
 
     /// Part of the work of reactions in this window that counts as given, of which the follower has given a `fraction` `[J]`.
@@ -196,11 +196,6 @@ impl HandleMotion<'_> {
         let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
         [at(self.start).max(at(self.end)), free]
     }
-}
-
-/// Angle by which what has these states at the start and the end of a window of `dt` `[s]` turns, by its mean spin `[rad]`.
-pub(crate) fn turn([start, end]: [&HandleState; 2], dt: f64) -> f64 {
-    0.5 * dt * (V3::from(start.spin) + V3::from(end.spin)).norm()
 }
 
 /// Work of an impulse at such a velocity and spin `[J]`.

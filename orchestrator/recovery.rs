@@ -33,6 +33,11 @@ impl Run {
         self.engine.resume(committed);
     }
 
+    /// Error of a window that starts at `time` `[s]`.
+    pub(crate) fn window_error(&self, window: u64, time: f64, Failure { member, error }: Failure) -> Error {
+        Error::Window { window, time, simulator: self.engine.members[member].name.clone(), error }
+    }
+
     /// Lets simulators that are stuck try again to go back.
     ///
     /// # Errors
@@ -40,8 +45,8 @@ impl Run {
     pub(crate) fn unstick(&mut self) -> Result<()> {
         while let Some(&member) = self.stuck.keys().next() {
             if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Retract(COMMITTED)) {
-                let simulator = self.engine.members[member].name.clone();
-                return Err(Error::Stuck { simulator, error });
+                self.stuck.insert(member, error);
+                return Err(self.error_of_stuck(member));
             }
             self.stuck.remove(&member);
         }

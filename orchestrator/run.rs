@@ -116,11 +116,7 @@ impl Run {
     pub fn advance(&mut self) -> Result<WindowReport> {
         self.unstick()?;
         let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
-        let failed = |run: &Self, Failure { member, error }| {
-            let simulator = run.engine.members[member].name.clone();
-            Error::Window { window, time, simulator, error }
-        };
-        let committed = self.commit().map_err(|failure| failed(self, failure))?;
+        let committed = self.commit().map_err(|failure| self.window_error(window, time, failure))?;
         if self.marks.due() {
             // Without this mark, going back takes longer; a simulator that cannot be marked has lost nothing.
             let _ = self.mark();
@@ -143,7 +139,7 @@ impl Run {
             }
             Err(failure) => {
                 self.recover(committed);
-                Err(failed(self, failure))
+                Err(self.window_error(window, time, failure))
             }
         }
     }
@@ -330,11 +326,10 @@ impl Run {
             Ok(())
         });
         self.engine.clock = clock;
-        gone.map_err(|Failure { member, error }| {
-            let (window, time) = (self.windows(), self.time());
-            let simulator = self.engine.members[member].name.clone();
+        gone.map_err(|failure| {
+            let error = self.window_error(self.windows(), self.time(), failure);
             self.recover(committed);
-            Error::Window { window, time, simulator, error }
+            error
         })
     }
 

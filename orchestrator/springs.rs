@@ -26,7 +26,7 @@ const RESOLVED: f64 = 1.0;
 /// Fraction of its stiffness below which a spring is reported as softer [-]: that of half a radian a window is 0.98.
 const SOFT: f64 = 0.9;
 
-/// What a spring has to know of its ends.
+/// Measured properties of the ends of a spring.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpringEnds {
     /// Sum of the inverse masses of the ends, each in the direction in which it is largest and times

@@ -112,7 +112,7 @@ impl Sweep {
         (SAFE_OF_PREDICTION * prediction).max(SAFE_APPROACH * half_thickness)
     }
 
-    /// Of a pair that may pass each other unseen, the faster one is fast.
+    /// Whether it may pass another one unseen; of each such pair, the faster one may.
     fn is_fast(&self, prediction: f64) -> bool {
         self.displacement > 0.5 * Self::safe_displacement(prediction, self.extent.half_thickness)
     }
@@ -129,6 +129,11 @@ impl RigidBodies {
             }
             self.extents[number] = (!collider.is_sensor()).then(|| extent(collider, self.centre_in(collider)));
         }
+    }
+
+    /// Extent of a solid collider.
+    fn extent_of(&self, collider: ColliderHandle) -> Option<Extent> {
+        *self.extents.get(collider.into_raw_parts().0 as usize)?
     }
 
     /// The first collision within the next `h` of bodies that approach by more than is safe.
@@ -183,9 +188,7 @@ impl RigidBodies {
 
     /// Names pairs that overlap so far that contact may push them out on their far sides.
     pub(crate) fn note_overlaps(&self, report: &mut StepReport) {
-        let half_thickness = |collider: ColliderHandle| {
-            self.extents.get(collider.into_raw_parts().0 as usize)?.map(|extent| extent.half_thickness)
-        };
+        let half_thickness = |collider| self.extent_of(collider).map(|extent| extent.half_thickness);
         for pair in self.state.narrow_phase.contact_pairs() {
             let Some((a, b)) = half_thickness(pair.collider1).zip(half_thickness(pair.collider2)) else { continue };
             let limit = SAFE_APPROACH * (a + b);
@@ -193,7 +196,7 @@ impl RigidBodies {
             if a.min(b) == 0.0 || !contacts.any(|contact| contact.dist < -limit) {
                 continue;
             }
-            // Of shapes that touch exactly, rapier may report a contact that is none.
+            // Where shapes touch exactly, rapier may report a contact that is none.
             let [one, two] = [pair.collider1, pair.collider2].map(|collider| &self.state.colliders[collider]);
             let [at_one, at_two] = [one, two].map(|collider| self.pose_of_collider(collider));
             let nearest = contact(&at_one, one.shape(), &at_two, two.shape(), 0.0);
@@ -214,7 +217,7 @@ impl RigidBodies {
         let is_solid = |collider, of: &Collider| of.is_enabled() || self.rules.knows(collider);
         self.state.colliders.iter().filter(move |(collider, of)| is_solid(*collider, of)).filter_map(
             move |(collider, of)| {
-                let extent = (*self.extents.get(collider.into_raw_parts().0 as usize)?)?;
+                let extent = self.extent_of(collider)?;
                 let still = (Vector::ZERO, Vector::ZERO);
                 let body = of.parent().map(|body| &self.state.bodies[body]);
                 let (linear, angular) = match body {
@@ -260,15 +263,13 @@ impl RigidBodies {
 
     /// Rapier's own copy may be that of its last step.
     fn pose_of_collider(&self, collider: &Collider) -> Pose {
-        let place = collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-        collider.parent().map_or(*collider.position(), |body| self.state.bodies[body].position() * place)
+        collider.parent().map_or(*collider.position(), |body| self.state.bodies[body].position() * place_of(collider))
     }
 
     /// Centre of mass of a collider's body, in the axes of the collider.
     fn centre_in(&self, collider: &Collider) -> Vector {
         let Some(body) = collider.parent() else { return Vector::ZERO };
-        let place = collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-        place.inverse() * self.state.bodies[body].local_center_of_mass()
+        place_of(collider).inverse() * self.state.bodies[body].local_center_of_mass()
     }
 
     /// Whether two colliders collide by the rules of the world, and come close enough, fast enough.
@@ -350,6 +351,11 @@ impl RigidBodies {
         let hit = hit.ok()??;
         impact(hit.time_of_impact, hit.normal1, [hit.witness1, hit.witness2])
     }
+}
+
+/// Pose of a collider in the axes of its body.
+fn place_of(collider: &Collider) -> Pose {
+    collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY)
 }
 
 fn extent(collider: &Collider, centre: Vector) -> Extent {

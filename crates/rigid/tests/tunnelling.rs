@@ -9,7 +9,7 @@ use partita_simulator::{Guide, HandleState, Inputs, Motion, Simulator, Surface};
 const PLATE: [f64; 3] = [0.5, 0.002, 0.5];
 const RADIUS: f64 = 0.005;
 
-/// What the plate is to the ball.
+/// Kind of the plate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Plate {
     Fixed,
