@@ -27,7 +27,7 @@ const PLANK_MASS: f64 = 2.0;
 /// How steep the bridge is at its ends [rad], how high it is in between, and how long the banks are `[m]`.
 const STEEP: f64 = 0.35;
 const HEIGHT: f64 = 1.2;
-const BANK: f64 = 2.0;
+const BANK: f64 = 4.0;
 /// How far ropes are from the middle `[m]`, how far the rails are above the planks `[m]`, and how thick ropes are `[m]`.
 const ASIDE: f64 = 0.47;
 const RAIL: f64 = 0.5;
