@@ -2,11 +2,12 @@
 //! what that took. Every scheme is made of passes.
 
 use nalgebra::Vector3;
-use partita_simulator::{HandleId, HandleState, Inputs, Outcome, SimulatorError, Stages, Wrench};
+use partita_simulator::{HandleId, HandleState, Inputs, Note, Outcome, SimulatorError, Stages, Wrench};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Mistake, Scheme,
+    Error, Mistake, Scheme, Thresholds,
+    accuracy::{CouplingError, WindowError},
     ledger::InterfaceLedger,
     loaded::STEP,
     passivity::{Passivity, SlotIndex},
@@ -36,6 +37,9 @@ pub(crate) struct Coupled {
     /// By member, impulse of all loads on it so far [N s].
     pub given: Vec<[f64; 3]>,
     pub totals: Totals,
+    /// Fraction of the last windows in which the coupling's iteration stopped short, and each member's [-].
+    pub short: f64,
+    pub stopped: Vec<f64>,
     /// Length of the last window, and of the longest so far `[s]`; 0 before the first.
     pub last_dt: f64,
     pub longest_dt: f64,
@@ -70,6 +74,8 @@ pub(crate) struct InterfaceState {
     pub factors: Vec<f64>,
     /// Energy that the coupling adds to each contact.
     pub passivity: Vec<Passivity>,
+    /// Of the coupling, over the last windows.
+    pub error: CouplingError,
 }
 
 /// What one pass gave.
@@ -106,8 +112,13 @@ pub struct WindowReport {
     pub passes: u32,
     /// Whether the iteration met its bound; a plain interleaved window asks for none.
     pub outcome: Outcome,
-    /// Change of the coupled loads in the last pass, relative to their size [-].
+    /// Change of the coupled loads in the last pass of an iteration, relative to their size [-]; 0 without one.
     pub load_change: f64,
+    /// Difference between the loads that acted and those that the followers reported, relative to their size, the
+    /// largest of all interfaces: by every scheme [-].
+    pub lag: f64,
+    /// Energy that the coupling put in by that difference `[J]`.
+    pub work: f64,
     /// Largest distance of an attached handle from its carrier `[m]`.
     pub gap: f64,
     /// Iterations that each simulator reported, in the order in which they were added.
@@ -134,6 +145,7 @@ pub(crate) struct Engine {
     /// Those of bodies, by leader.
     pub bodies: Vec<Vec<SlotIndex>>,
     pub scheme: Scheme,
+    pub thresholds: Thresholds,
     pub state: Coupled,
     pub pass: Pass,
     /// Contacts that the last window should have iterated; the caller repeats the window if there are any.
@@ -185,16 +197,17 @@ impl Engine {
                 Ok(mobilities) => mobilities,
                 Err(error) => {
                     let [leader, follower] = [interface.leader, interface.follower].map(|m| &members[m].name);
-                    totals.add_note(format!(
-                        "{leader}: its mobility cannot be measured ({error}); {follower} takes it for immovable and does \
-                         not stop it where kinematic vertices leave no room: implement `Simulator::mobility`"
-                    ));
+                    let kind = format!(
+                        "its mobility cannot be measured ({error}); {follower} takes it for immovable and does not stop \
+                         it where kinematic vertices leave no room: implement `Simulator::mobility`"
+                    );
+                    totals.add_note(leader, Note::new(kind), 0);
                     continue;
                 }
             };
             for (slot, (mobility, is_linked)) in interface.slots.iter_mut().zip(mobilities) {
                 if is_used(slot) {
-                    (slot.mobility, slot.is_linked) = (mobility, is_linked);
+                    (slot.mobility, slot.is_linked, slot.known) = (mobility, is_linked, Some(mobility));
                 }
             }
         }
@@ -202,7 +215,7 @@ impl Engine {
         let mut springs = springs;
         crate::springs::measure(&mut springs, &members, &mut seats, dt)
             .into_iter()
-            .for_each(|note| totals.add_note(note));
+            .for_each(|(source, note)| totals.add_note(&source, note, 0));
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();
@@ -228,6 +241,7 @@ impl Engine {
                 ledger: InterfaceLedger::new(names),
                 factors: vec![1.0; interface.slots.len()],
                 passivity: vec![Passivity::default(); interface.slots.len()],
+                error: CouplingError::default(),
             }
         };
         let zeros: Vec<_> = interfaces.iter().map(|interface| vec![Wrench::ZERO; interface.slots.len()]).collect();
@@ -235,6 +249,7 @@ impl Engine {
             for slot in interface {
                 let back = orientation_of(&states[member][slot.watched]).inverse();
                 slot.mobility = slot.mobility.turned(&back);
+                slot.known = slot.known.map(|mobility| mobility.turned(&back));
             }
         }
         let contacts = crate::plan::contacts(&interfaces);
@@ -264,6 +279,8 @@ impl Engine {
             interfaces: interface_states,
             given: vec![[0.0; 3]; n],
             totals,
+            short: 0.0,
+            stopped: vec![0.0; n],
             last_dt: 0.0,
             longest_dt: 0.0,
         };
@@ -279,6 +296,7 @@ impl Engine {
             contacts,
             bodies,
             scheme,
+            thresholds: Thresholds::default(),
             state,
             pass,
             to_iterate: Vec::new(),
@@ -437,6 +455,7 @@ impl Engine {
     /// Makes the last pass the window: books it, and moves the time on.
     pub(crate) fn accept(&mut self, dt: f64, passes: u32, load_change: f64, outcome: Outcome) -> WindowReport {
         let gap = self.gap();
+        let WindowError { lag, work } = self.measure_errors(dt);
         self.record_passivity(dt);
         for i in 0..self.interfaces.len() {
             let now = self.accelerations(i, dt);
@@ -473,9 +492,12 @@ impl Engine {
         for (summary, member) in self.pass.summaries.iter().zip(&self.members) {
             iterations.push(summary.as_ref().map_or(0, |summary| summary.iterations));
             if let Some(summary) = summary {
-                state.totals.note(&member.name, summary);
+                state.totals.note(&member.name, summary, state.window);
             }
         }
+        self.warn(gap, &outcome);
+        let state = &mut self.state;
+        state.totals.worst_lag = state.totals.worst_lag.max(lag);
         state.totals.worst_gap = state.totals.worst_gap.max(gap);
         state.totals.worst_load_change = state.totals.worst_load_change.max(load_change);
         state.totals.unconverged += u64::from(outcome != Outcome::Converged);
@@ -483,7 +505,17 @@ impl Engine {
         state.time += dt;
         state.last_dt = dt;
         state.longest_dt = state.longest_dt.max(dt);
-        WindowReport { window: state.window - 1, time: state.time, passes, outcome, load_change, gap, iterations }
+        WindowReport {
+            window: state.window - 1,
+            time: state.time,
+            passes,
+            outcome,
+            load_change,
+            lag,
+            work,
+            gap,
+            iterations,
+        }
     }
 
     /// Every seat keeps a snapshot under `number`; only the coupled ones if so.

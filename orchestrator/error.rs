@@ -2,6 +2,8 @@
 
 use partita_simulator::SimulatorError;
 
+use crate::Warning;
+
 /// Everything that is wrong with a scene, found before its first step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistakes(pub Vec<Mistake>);
@@ -117,6 +119,16 @@ pub enum Error {
         found: String,
         /// What would have been right.
         expected: String,
+    },
+    /// A window of a [`crate::Scene::strict`] scene with an error beyond a threshold. The run is at its start.
+    #[error("window {window} at {time} s: {warning}")]
+    Inaccurate {
+        /// Number of the window, from 0.
+        window: u64,
+        /// Its start `[s]`.
+        time: f64,
+        /// Which error.
+        warning: Box<Warning>,
     },
     /// A simulator could not return to the last accepted window. The run continues once the
     /// simulator can, or is replaced ([`crate::Run::replace`]).

@@ -169,7 +169,19 @@ mod tests {
         let (states, interfaces) = (Vec::new(), Vec::new());
         let totals = Totals::default();
         let given = Vec::new();
-        let coupled = Coupled { window, time: 0.0, states, interfaces, given, totals, last_dt: 0.0, longest_dt: 0.0 };
+        let (short, stopped) = (0.0, vec![]);
+        let coupled = Coupled {
+            window,
+            time: 0.0,
+            states,
+            interfaces,
+            given,
+            totals,
+            short,
+            stopped,
+            last_dt: 0.0,
+            longest_dt: 0.0,
+        };
         Mark { number: window, coupled }
     }
 

@@ -4,6 +4,7 @@
 //!
 //! Start at [`Scene`]; a scene that is built is a [`Run`].
 
+mod accuracy;
 mod bounded;
 mod build;
 mod energy;
@@ -29,6 +30,7 @@ mod totals;
 mod window;
 mod worker;
 
+pub use accuracy::Thresholds;
 pub use engine::WindowReport;
 pub use error::{Error, Mistake, Mistakes, Result};
 pub use ledger::InterfaceLedger;
@@ -46,7 +48,7 @@ pub use partita_particles as particles;
 pub use partita_rigid as rigid;
 pub use partita_simulator as simulator;
 pub use rate::Rate;
-pub use report::{RunReport, Stopped};
+pub use report::{RunNote, RunReport, Stopped, Warning, WarningKind, Windows};
 pub use run::{CoupledLoad, Picture, PosedSurface, Run};
 pub use scene::{Contact, Rewind, Scene, Spring};
 pub use schemes::{Relaxed, Scheme};

@@ -25,7 +25,7 @@
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::Vector3;
-use partita_simulator::{HandleState, Wrench};
+use partita_simulator::{HandleState, Mobility, Wrench};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -187,15 +187,20 @@ impl HandleMotion<'_> {
     /// `longest` `[s]`, by the mean mobility in all directions `[J]`.
     fn energies(&self, accelerations: &Accelerations, longest: f64) -> [f64; 2] {
         let mobility = self.slot.mobility_in(self.end);
-        let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
-            let mean = (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0;
-            if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
-        };
-        let at = |state: &HandleState| of(state.velocity, &mobility.linear) + of(state.spin, &mobility.angular);
+        let at = |state: &HandleState| kinetic(&mobility, [state.velocity, state.spin]);
         let gained = accelerations.map(|a| a.map(|a| a * longest));
-        let free = of(gained[0], &mobility.linear) + of(gained[1], &mobility.angular);
-        [at(self.start).max(at(self.end)), free]
+        [at(self.start).max(at(self.end)), kinetic(&mobility, gained)]
     }
+}
+
+/// Kinetic energy at such a velocity and spin, by the mean of a mobility in all directions; 0 of what does not
+/// move `[J]`.
+pub(crate) fn kinetic(mobility: &Mobility, [velocity, spin]: [[f64; 3]; 2]) -> f64 {
+    let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
+        let mean = (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0;
+        if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
+    };
+    of(velocity, &mobility.linear) + of(spin, &mobility.angular)
 }
 
 /// Work of an impulse at such a velocity and spin `[J]`.

@@ -64,6 +64,9 @@ pub(crate) struct Slot {
     /// scenes the same.
     #[serde(skip)]
     pub mobility: Mobility,
+    /// Mobility in the handle's own axes where it is stated or measured, of handles without a contact too.
+    #[serde(skip)]
+    pub known: Option<Mobility>,
     /// Whether others may move with it: its mobility is measured, not stated as that of a free
     /// body.
     #[serde(skip)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use partita_simulator::{Outcome, Stages};
+use partita_simulator::{Note, Outcome, Stages};
 use serde::{Deserialize, Serialize};
 
 use crate::{InterfaceLedger, engine::Engine, run::Clock};
@@ -18,8 +18,11 @@ pub struct RunReport {
     pub passes: u64,
     /// Windows whose iteration stopped short of its bound.
     pub unconverged: u64,
-    /// Largest change of the coupled loads in a window's last pass, relative to their size [-].
+    /// Largest change of the coupled loads in a window's last pass of an iteration, relative to their size [-].
     pub worst_load_change: f64,
+    /// Largest difference in a window between the loads that acted and those that followers reported, relative to
+    /// their size [-]. It is 1 where a contact starts in that window.
+    pub worst_lag: f64,
     /// Largest distance of an attached handle from its carrier `[m]`.
     pub worst_gap: f64,
     /// By interface.
@@ -36,10 +39,51 @@ pub struct RunReport {
     pub coupling: f64,
     /// Seconds spent on marks, besides.
     pub marking: f64,
-    /// Notes of simulators, and in how many windows each came.
-    pub notes: Vec<(String, u64)>,
+    /// Errors beyond their thresholds ([`crate::Thresholds`]).
+    pub warnings: Vec<Warning>,
+    /// Notes of simulators and of the coupling.
+    pub notes: Vec<RunNote>,
     /// Simulators whose own iterations stopped at a limit.
     pub stopped: Vec<Stopped>,
+}
+
+/// Windows in which something happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Windows {
+    /// Number of them.
+    pub count: u64,
+    /// Number of the first one, from 0.
+    pub first: u64,
+    /// Number of the last one.
+    pub last: u64,
+}
+
+impl Windows {
+    pub(crate) fn one(window: u64) -> Self {
+        Self { count: 1, first: window, last: window }
+    }
+
+    /// Adds a window.
+    pub(crate) fn add(&mut self, window: u64) {
+        (self.count, self.last) = (self.count + 1, window);
+    }
+
+    /// Counts `window`, which was taken in pieces, once more than before at most.
+    pub(crate) fn count_once(&mut self, before: Option<Self>, window: u64) {
+        self.count = self.count.min(before.map_or(0, |before| before.count) + 1);
+        (self.first, self.last) = (self.first.min(window), self.last.min(window));
+    }
+}
+
+impl fmt::Display for Windows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, first, last } = self;
+        match (count, last - first + 1) {
+            (1, _) => write!(f, "in window {first}"),
+            (count, all) if *count == all => write!(f, "in windows {first}-{last}"),
+            (count, _) => write!(f, "in {count} of windows {first}-{last}"),
+        }
+    }
 }
 
 /// A simulator whose own iterations stopped at a limit, with more left over than it asks of itself; its state is finite and usable.
@@ -47,10 +91,125 @@ pub struct RunReport {
 pub struct Stopped {
     /// Its name.
     pub simulator: String,
-    /// In how many windows.
-    pub windows: u64,
+    /// In which windows.
+    pub windows: Windows,
     /// Of these the one that is farthest beyond its bound.
     pub worst: Outcome,
+}
+
+/// Note, and where and when it came.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RunNote {
+    /// Name of the simulator, or the part of the coupling.
+    pub source: String,
+    /// With at most 16 subjects.
+    pub note: Note,
+    /// In which windows.
+    pub windows: Windows,
+}
+
+impl fmt::Display for RunNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.source, self.note, self.windows)
+    }
+}
+
+/// Kind of a [`Warning`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// Loads that acted differ from those that the follower reported, of the same window.
+    Lag,
+    /// The coupling put in energy.
+    Work,
+    /// An attached handle is away from its carrier.
+    Gap,
+    /// The iteration of the coupling stopped short of its bound.
+    Unconverged,
+    /// A simulator's own iterations stopped short of their bound.
+    Stopped,
+}
+
+/// Error beyond its threshold, and in which windows. Where it is not mended, results are inaccurate.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Warning {
+    /// Which error.
+    pub kind: WarningKind,
+    /// Name of the simulator, "FOLLOWER on LEADER", or "coupling".
+    pub source: String,
+    /// In which windows.
+    pub windows: Windows,
+    /// Number of the window with the largest error relative to its reference.
+    pub worst: u64,
+    /// Error in that window: `[J]` of [`WarningKind::Work`], `[m]` of [`WarningKind::Gap`], else a fraction [-].
+    pub error: f64,
+    /// Of [`WarningKind::Work`] the energy that moved `[J]`, else 1.
+    pub reference: f64,
+    /// Whether the scheme iterates all loads.
+    pub is_iterated: bool,
+}
+
+impl Warning {
+    pub(crate) fn new(
+        kind: WarningKind,
+        source: String,
+        window: u64,
+        [error, reference]: [f64; 2],
+        is_iterated: bool,
+    ) -> Self {
+        Self { kind, source, windows: Windows::one(window), worst: window, error, reference, is_iterated }
+    }
+
+    /// Whether it is of the same kind and source.
+    pub(crate) fn is_alike(&self, other: &Self) -> bool {
+        self.kind == other.kind && self.source == other.source
+    }
+
+    /// Takes in a later warning of the same kind and source.
+    pub(crate) fn join(&mut self, later: &Self) {
+        self.windows.add(later.windows.last);
+        if later.error * self.reference > self.error * later.reference {
+            (self.worst, self.error, self.reference) = (later.worst, later.error, later.reference);
+        }
+    }
+
+    /// What usually helps.
+    pub fn advice(&self) -> &'static str {
+        match (self.kind, self.is_iterated) {
+            (WarningKind::Stopped, _) => "give it more substeps, a higher rate, or more work (its own limits)",
+            (_, false) => "take `Relaxed`, or a higher rate",
+            (_, true) => "take a higher rate, or more `passes`",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, source, windows, error, reference, .. } = self;
+        let percent = 100.0 * error;
+        match kind {
+            WarningKind::Lag => write!(
+                f,
+                "{source}: loads that acted and loads that were reported differed by {percent:.0} % of their size on average"
+            ),
+            WarningKind::Work => write!(f, "{source}: the coupling put in {error:.2e} J where {reference:.2e} J move"),
+            WarningKind::Gap => write!(f, "{source}: an attached handle was {error:.2e} m from its carrier"),
+            WarningKind::Unconverged => {
+                write!(f, "{source}: the iteration stopped short of its bound in {percent:.0} % of the windows lately")
+            }
+            WarningKind::Stopped => {
+                write!(
+                    f,
+                    "{source}: its own iterations stopped short of their bound in {percent:.0} % of the windows lately"
+                )
+            }
+        }?;
+        write!(f, ", {windows}")?;
+        if windows.count > 1 {
+            write!(f, ", worst in {}", self.worst)?;
+        }
+        write!(f, ": {}", self.advice())
+    }
 }
 
 impl RunReport {
@@ -63,6 +222,7 @@ impl RunReport {
             passes: totals.passes,
             unconverged: totals.unconverged,
             worst_load_change: totals.worst_load_change,
+            worst_lag: totals.worst_lag,
             worst_gap: totals.worst_gap,
             ledgers: state.interfaces.iter().map(|interface| interface.ledger.clone()).collect(),
             simulators: names.zip(engine.clock.seconds.iter().copied()).collect(),
@@ -71,6 +231,7 @@ impl RunReport {
             seconds: clock.windows.as_secs_f64(),
             coupling: clock.windows.as_secs_f64() - engine.clock.waiting,
             marking: clock.marks.as_secs_f64(),
+            warnings: totals.warnings.clone(),
             notes: totals.notes.clone(),
             stopped: totals.stopped.clone(),
         }
@@ -87,6 +248,7 @@ impl fmt::Display for RunReport {
             self.simulated,
             self.seconds + self.marking
         )?;
+        self.warnings.iter().try_for_each(|warning| writeln!(f, "WARN  {warning}"))?;
         writeln!(
             f,
             "{:.2} passes a window; the coupling stopped short of its bound in {} windows",
@@ -113,11 +275,11 @@ impl fmt::Display for RunReport {
         writeln!(f, "{:>9.4} ms a window  coupling", self.coupling * per_window)?;
         write!(f, "{:>9.4} ms a window  marks", self.marking * per_window)?;
         for Stopped { simulator, windows, worst } in &self.stopped {
-            write!(f, "\n{simulator} stopped at a limit of its own in {windows} windows")?;
+            write!(f, "\n{simulator} stopped at a limit of its own {windows}")?;
             if let Outcome::StoppedAt { error, bound, unit } = worst {
                 write!(f, ", at worst with {error:.1e} {unit} left over where it asks for {bound:.1e}")?;
             }
         }
-        self.notes.iter().try_for_each(|(note, count)| write!(f, "\n{count} x {note}"))
+        self.notes.iter().try_for_each(|note| write!(f, "\n{note}"))
     }
 }

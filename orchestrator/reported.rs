@@ -3,7 +3,7 @@
 use std::{f64::consts::FRAC_PI_2, time::Instant};
 
 use nalgebra::Vector3;
-use partita_simulator::{HandleState, Kind, Motion, SimulatorError, path::rotation_between};
+use partita_simulator::{HandleState, Kind, Motion, Note, SimulatorError, path::rotation_between};
 
 use crate::{
     engine::Engine,
@@ -49,7 +49,7 @@ impl Engine {
             self.clock.stages[m].add(stage, *seconds);
         }
         match check_states(&self.members[m], [&self.state.states[m], &stepped.states], dt) {
-            Ok(notes) => summary.notes.extend(notes),
+            Ok(notes) => notes.into_iter().for_each(|note| note.add_to(&mut summary.notes)),
             Err(error) => {
                 self.spare_states[m] = stepped.states;
                 return Err(error);
@@ -122,7 +122,7 @@ fn turn(motion: &Motion, dt: f64) -> f64 {
 /// # Errors
 /// A state is not finite, the orientation of a Frame is not a unit quaternion, or its rotation contradicts
 /// its spin.
-fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -> Result<Vec<String>, SimulatorError> {
+fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -> Result<Vec<Note>, SimulatorError> {
     let mut notes = Vec::new();
     for ((&handle, start), end) in member.watched.iter().zip(starts).zip(ends) {
         let thing = || format!("state of {}", member.table.describe(handle));
@@ -139,10 +139,10 @@ fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -
         }
         match explained(start, end, dt) {
             Explained::Yes => {}
-            Explained::Tumbles => notes.push(format!(
-                "`{}` tumbles so fast that its rotation within a window is ambiguous: raise the scene's rate",
-                member.table.describe(handle)
-            )),
+            Explained::Tumbles => {
+                let kind = "tumbles so fast that its rotation within a window is ambiguous; raise the scene's rate";
+                Note::about(format!("`{}`", member.table.describe(handle)), kind).add_to(&mut notes);
+            }
             Explained::No { turned, spun } => {
                 let found =
                     format!("rotation by {turned:.2} rad, but dt times spin is {spun:.2} rad, for dt = {dt:.3e} s");

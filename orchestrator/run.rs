@@ -26,6 +26,8 @@ pub struct Run {
     /// Simulators that could not go back to the last accepted window.
     pub(crate) stuck: BTreeMap<usize, SimulatorError>,
     pub(crate) last_window: Option<WindowReport>,
+    /// Whether a warning is an error.
+    is_strict: bool,
     clock: Clock,
 }
 
@@ -80,7 +82,7 @@ pub struct Picture {
 }
 
 impl Run {
-    pub(crate) fn new(engine: Engine, rate: Rate, rewind: Rewind, start: f64) -> Result<Self> {
+    pub(crate) fn new(engine: Engine, rate: Rate, rewind: Rewind, is_strict: bool, start: f64) -> Result<Self> {
         let (marks, journal) = (Marks::new(rewind), Journal::default());
         let mut run = Self {
             engine,
@@ -91,6 +93,7 @@ impl Run {
             pushes: Vec::new(),
             stuck: BTreeMap::new(),
             last_window: None,
+            is_strict,
             clock: Clock::default(),
         };
         run.engine.state.time = start;
@@ -112,7 +115,7 @@ impl Run {
     ///
     /// # Errors
     /// A simulator refused, failed or panicked: the error names it, and all are back at the
-    /// window's start, loads pushed for it still in place.
+    /// window's start, loads pushed for it still in place. So they are where a [`crate::Scene::strict`] scene warns.
     pub fn advance(&mut self) -> Result<WindowReport> {
         self.unstick()?;
         let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
@@ -131,6 +134,15 @@ impl Run {
         self.clock.taken += 1;
         self.marks.ran(took);
         match result {
+            Ok(_)
+                if self.is_strict
+                    && let Some(warning) = self.engine.state.totals.new_warning(&committed.totals) =>
+            {
+                let warning = Box::new(warning.clone());
+                self.recover(committed);
+                self.journal.truncate(window);
+                Err(Error::Inaccurate { window, time, warning })
+            }
             Ok(report) => {
                 self.journal.record(window, dt, &self.pushes);
                 self.pushes.clear();

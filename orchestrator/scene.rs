@@ -2,7 +2,7 @@
 
 use partita_simulator::{HandleId, Simulator};
 
-use crate::{Error, Rate, Run, Scheme, build};
+use crate::{Error, Rate, Run, Scheme, Thresholds, build};
 
 /// Simulators and their couplings, said in any order and checked all at once by [`Scene::build`].
 pub struct Scene {
@@ -10,6 +10,8 @@ pub struct Scene {
     pub(crate) scheme: Scheme,
     pub(crate) threads: bool,
     pub(crate) rewind: Rewind,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) is_strict: bool,
     pub(crate) simulators: Vec<Box<dyn Simulator>>,
     pub(crate) substeps: Vec<(String, u32)>,
     pub(crate) attachments: Vec<Attach>,
@@ -125,6 +127,8 @@ impl Scene {
             scheme: Scheme::Interleaved,
             threads: false,
             rewind: Rewind::default(),
+            thresholds: Thresholds::default(),
+            is_strict: false,
             simulators: Vec::new(),
             substeps: Vec::new(),
             attachments: Vec::new(),
@@ -162,6 +166,18 @@ impl Scene {
     /// How much being able to go back may cost.
     pub fn rewind(&mut self, rewind: Rewind) -> &mut Self {
         self.rewind = rewind;
+        self
+    }
+
+    /// Errors of the coupling beyond which the run warns, in [`crate::RunReport::warnings`].
+    pub fn thresholds(&mut self, thresholds: Thresholds) -> &mut Self {
+        self.thresholds = thresholds;
+        self
+    }
+
+    /// Makes an error of a warning: the window in which it would come is not taken. Default false.
+    pub fn strict(&mut self, strict: bool) -> &mut Self {
+        self.is_strict = strict;
         self
     }
 

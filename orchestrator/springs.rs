@@ -12,7 +12,7 @@
 //! F = (p x₀/dt + (1 - q) v₀) / (w dt), which is k x + c v for dt → 0 and for w → 0.
 
 use nalgebra::{Matrix3, Vector3};
-use partita_simulator::{HandleId, HandleState, SimulatorError, Wrench};
+use partita_simulator::{HandleId, HandleState, Note, SimulatorError, Wrench};
 
 use crate::{
     plan::{Member, SpringPlan},
@@ -48,7 +48,12 @@ impl Default for SpringEnds {
 /// The force tends to k x + c v for dt → 0 even if the inverse mass is too large. If it is too
 /// small, the spring may be unstable. Hence the largest inverse mass over all directions, with the
 /// answers to all springs at the same simulator.
-pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mut [Seat], dt: f64) -> Vec<String> {
+pub(crate) fn measure(
+    springs: &mut [SpringPlan],
+    members: &[Member],
+    seats: &mut [Seat],
+    dt: f64,
+) -> Vec<(String, Note)> {
     let ends: Vec<(usize, HandleId)> =
         springs.iter().flat_map(|spring| [0, 1].map(|end| (spring.ends[end].0, spring.handles[end]))).collect();
     let mut notes = Vec::new();
@@ -63,11 +68,14 @@ pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mu
                     inverse_mass += own;
                     weighted += own * fraction;
                 }
-                Err(error) => notes.push(format!(
-                    "{}: a spring takes `{}` as immovable, since it cannot be measured ({error}): a stiff one may be \
-                     unstable",
-                    members[member].name,
-                    members[member].table.describe(handle)
+                Err(error) => notes.push((
+                    members[member].name.clone(),
+                    Note::about(
+                        format!("`{}`", members[member].table.describe(handle)),
+                        format!(
+                            "immovable for springs, since it cannot be measured ({error}); a stiff one may be unstable"
+                        ),
+                    ),
                 )),
             }
         }
@@ -75,11 +83,12 @@ pub(crate) fn measure(springs: &mut [SpringPlan], members: &[Member], seats: &mu
         spring.measured = SpringEnds { inverse_mass, fraction };
         let effective = spring.force(1.0, 0.0, dt);
         if effective < SOFT * spring.stiffness {
-            notes.push(format!(
-                "spring {number} acts as one of {effective:.3e} N/m for {:.3e} N/m, since it swings by a radian and more \
-                 in a window: raise the scene's rate",
+            let kind = format!(
+                "acts as one of {effective:.3e} N/m for {:.3e} N/m, since it swings by a radian and more in a window; \
+                 raise the scene's rate",
                 spring.stiffness
-            ));
+            );
+            notes.push((format!("spring {number}"), Note::new(kind)));
         }
     }
     notes

@@ -1,9 +1,18 @@
-//! Sums over all windows of a run: passes, what did not converge, notes.
+//! Sums over all windows of a run: passes, what did not converge, warnings, notes.
 
-use partita_simulator::Outcome;
+use partita_simulator::{Note, Outcome};
 use serde::{Deserialize, Serialize};
 
-use crate::{report::Stopped, worker::StepSummary};
+use crate::{
+    report::{RunNote, Stopped, Warning, Windows},
+    worker::StepSummary,
+};
+
+/// Kinds of notes of one run that are listed; more would be a log.
+const KINDS: usize = 32;
+
+/// Subjects of one kind that are listed.
+const SUBJECTS: usize = 16;
 
 /// Sums over all windows so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -11,55 +20,76 @@ pub(crate) struct Totals {
     pub passes: u64,
     pub unconverged: u64,
     pub worst_load_change: f64,
+    pub worst_lag: f64,
     pub worst_gap: f64,
-    /// Note, and in how many windows.
-    pub notes: Vec<(String, u64)>,
+    pub warnings: Vec<Warning>,
+    pub notes: Vec<RunNote>,
     pub stopped: Vec<Stopped>,
 }
 
 impl Totals {
     /// Counts a simulator's notes, and steps that it stopped short.
-    pub(crate) fn note(&mut self, simulator: &str, summary: &StepSummary) {
+    pub(crate) fn note(&mut self, simulator: &str, summary: &StepSummary, window: u64) {
         if let Outcome::StoppedAt { error, bound, unit } = &summary.outcome {
             match self.stopped.iter_mut().find(|stopped| stopped.simulator == simulator) {
                 Some(known) => {
-                    known.windows += 1;
+                    known.windows.add(window);
                     known.worst.note(*error, *bound, unit);
                 }
                 None => {
                     let worst = summary.outcome.clone();
-                    self.stopped.push(Stopped { simulator: simulator.into(), windows: 1, worst });
+                    self.stopped.push(Stopped { simulator: simulator.into(), windows: Windows::one(window), worst });
                 }
             }
         }
-        summary.notes.iter().for_each(|note| self.add_note(format!("{simulator}: {note}")));
+        summary.notes.iter().for_each(|note| self.add_note(simulator, note.clone(), window));
     }
 
-    /// Counts windows once that were taken in pieces: what has grown since `before` has grown by one.
-    pub(crate) fn count_once(&mut self, before: &Self) {
+    /// Counts a note. Of many different kinds only the first are listed, the others share one entry.
+    pub(crate) fn add_note(&mut self, source: &str, note: Note, window: u64) {
+        let is_known =
+            |known: &RunNote, source: &str, note: &Note| known.source == source && known.note.kind == note.kind;
+        let is_new = !self.notes.iter().any(|known| is_known(known, source, &note));
+        let (source, note) = match is_new && self.notes.len() >= KINDS {
+            true => ("others", Note::new("notes that are not listed")),
+            false => (source, note),
+        };
+        match self.notes.iter_mut().find(|known| is_known(known, source, &note)) {
+            Some(known) => {
+                known.windows.add(window);
+                known.note.add_subjects(note.subjects);
+                known.note.subjects.truncate(SUBJECTS);
+            }
+            None => self.notes.push(RunNote { source: source.into(), note, windows: Windows::one(window) }),
+        }
+    }
+
+    /// Counts a warning of a window.
+    pub(crate) fn warn(&mut self, warning: Warning) {
+        match self.warnings.iter_mut().find(|known| known.is_alike(&warning)) {
+            Some(known) => known.join(&warning),
+            None => self.warnings.push(warning),
+        }
+    }
+
+    /// A warning that `before` did not know.
+    pub(crate) fn new_warning(&self, before: &Self) -> Option<&Warning> {
+        self.warnings.iter().find(|warning| !before.warnings.iter().any(|known| known.is_alike(warning)))
+    }
+
+    /// Counts a window once that was taken in pieces: what has grown since `before` has grown by that window.
+    pub(crate) fn count_once(&mut self, before: &Self, window: u64) {
         self.unconverged = self.unconverged.min(before.unconverged + 1);
         // New entries are last.
         for (k, stopped) in self.stopped.iter_mut().enumerate() {
-            stopped.windows = stopped.windows.min(before.stopped.get(k).map_or(0, |before| before.windows) + 1);
+            stopped.windows.count_once(before.stopped.get(k).map(|before| before.windows), window);
         }
-        for (k, (_, count)) in self.notes.iter_mut().enumerate() {
-            *count = (*count).min(before.notes.get(k).map_or(0, |(_, before)| *before) + 1);
+        for (k, note) in self.notes.iter_mut().enumerate() {
+            note.windows.count_once(before.notes.get(k).map(|before| before.windows), window);
         }
-    }
-
-    /// Counts a note; of many different ones only the first are listed, the others share one entry.
-    pub(crate) fn add_note(&mut self, note: String) {
-        /// Different texts that are listed; more would be a log.
-        const LISTED: usize = 32;
-        const OTHERS: &str = "other notes, which are not listed";
-        let entry = |notes: &[(String, u64)], note: &str| notes.iter().position(|(text, _)| text == note);
-        let note = match entry(&self.notes, &note) {
-            None if self.notes.len() >= LISTED => OTHERS.into(),
-            _ => note,
-        };
-        match entry(&self.notes, &note) {
-            Some(known) => self.notes[known].1 += 1,
-            None => self.notes.push((note, 1)),
+        for (k, warning) in self.warnings.iter_mut().enumerate() {
+            warning.windows.count_once(before.warnings.get(k).map(|before| before.windows), window);
+            warning.worst = warning.worst.min(window);
         }
     }
 }

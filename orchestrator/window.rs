@@ -71,6 +71,8 @@ impl Engine {
         dt: f64,
     ) -> WindowReport {
         report.load_change = report.load_change.max(first.load_change);
+        report.lag = report.lag.max(first.lag);
+        report.work += first.work;
         report.gap = report.gap.max(first.gap);
         report.iterations.iter_mut().zip(&first.iterations).for_each(|(sum, more)| *sum += more);
         if report.outcome == Outcome::Converged {
@@ -79,7 +81,7 @@ impl Engine {
         (report.window, report.time) = (window, end);
         (self.state.window, self.state.time, self.state.last_dt) = (window + 1, end, dt);
         self.state.longest_dt = self.state.longest_dt.max(dt);
-        self.state.totals.count_once(totals);
+        self.state.totals.count_once(totals, window);
         report
     }
 

@@ -11,8 +11,8 @@ use std::{
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
-    Guide, HandleId, HandleState, Inputs, Mobility, Motion, Outcome, Reaction, Simulator, SimulatorError, Snapshot,
-    Stages, Wrench,
+    Guide, HandleId, HandleState, Inputs, Mobility, Motion, Note, Outcome, Reaction, Simulator, SimulatorError,
+    Snapshot, Stages, Wrench,
 };
 
 use crate::{measure, reported::turns_too_far};
@@ -84,7 +84,7 @@ pub(crate) struct StepSummary {
     pub support_velocity: [f64; 3],
     /// [`StepReport::support_spread`], the largest of all substeps `[m/s]`.
     pub support_spread: f64,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub stages: Stages,
 }
 
@@ -168,7 +168,7 @@ impl Worker {
         let outcome = self.guarded(|worker| {
             let mut summary =
                 worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
-            summary.notes.extend(worker.turned_too_far(dt, n, &inputs.motions));
+            worker.note_turns(dt, n, &inputs.motions, &mut summary.notes);
             worker.simulator.read(&worker.watched, &mut states)?;
             Ok(summary)
         });
@@ -176,14 +176,15 @@ impl Worker {
         Stepped { outcome, states, reactions, impacts, holding, passed_on, seconds, inputs }
     }
 
-    /// Notes on obstacles that turn by more in a window of `dt` `[s]` than `n` steps follow.
-    fn turned_too_far(&self, dt: f64, n: u32, motions: &[Option<Motion>]) -> Vec<String> {
-        let note = |(guide, motion): (&Guide, &Option<Motion>)| {
-            let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { return None };
-            let text = "turns so far in a window that contact does not follow it: raise the scene's rate";
-            turns_too_far(n, motion, dt).then(|| format!("`{}` {text}", surface.name))
-        };
-        self.guides.iter().zip(motions).filter_map(note).collect()
+    /// Notes obstacles that turn by more in a window of `dt` `[s]` than `n` steps follow.
+    fn note_turns(&self, dt: f64, n: u32, motions: &[Option<Motion>], notes: &mut Vec<Note>) {
+        for (guide, motion) in self.guides.iter().zip(motions) {
+            let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { continue };
+            if turns_too_far(n, motion, dt) {
+                let kind = "turns so far in a window that contact does not follow it; raise the scene's rate";
+                Note::about(format!("`{}`", surface.name), kind).add_to(notes);
+            }
+        }
     }
 
     /// Loads stay as they are in every substep; motions are cut along their paths. Impulses act in the first substep, and the
@@ -241,11 +242,7 @@ impl Worker {
             summary.outcome = worse(summary.outcome, report.outcome);
             summary.support_velocity = report.support_velocity;
             summary.support_spread = summary.support_spread.max(report.support_spread);
-            for note in report.notes {
-                if !summary.notes.contains(&note) {
-                    summary.notes.push(note);
-                }
-            }
+            report.notes.into_iter().for_each(|note| note.add_to(&mut summary.notes));
             for (stage, seconds) in report.stages.0 {
                 summary.stages.add(&stage, seconds);
             }

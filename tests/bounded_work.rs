@@ -82,7 +82,11 @@ fn windows_with_leaders_that_jump_or_turn_are_bounded() {
                 let report = cloth.step(1.0 / 60.0, &inputs).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
                 assert!(seconds < MOST, "{what}, {kind}, window {k}: {seconds} s");
-                let note = report.notes.iter().any(|note| note.contains("all the work that a step may take"));
+                let note = report
+                    .notes
+                    .iter()
+                    .map(ToString::to_string)
+                    .any(|note| note.contains("all the work that a step may take"));
                 let stopped = matches!(&report.outcome, Outcome::StoppedAt { unit, .. } if unit.contains("contact"));
                 assert_eq!(note, stopped, "{what}, {kind}, window {k}: {:?} {:?}", report.outcome, report.notes);
                 limited += u32::from(note);
@@ -110,7 +114,7 @@ fn windows_of_crossed_cloth_are_bounded() {
                 let report = cloth.step(1.0 / 60.0, &inputs).unwrap();
                 let seconds = start.elapsed().as_secs_f64();
                 assert!(seconds < MOST, "{subdivisions}, {kind}, window {k}: {seconds} s");
-                let says = report.notes.iter().any(|note| note.contains("inside an obstacle"));
+                let says = report.notes.iter().map(ToString::to_string).any(|note| note.contains("inside an obstacle"));
                 assert!(says, "{subdivisions}, {kind}, window {k}: {:?}", report.notes);
             }
         }

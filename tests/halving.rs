@@ -63,8 +63,11 @@ fn windows_in_halves_are_windows() {
         assert!(most > whole(&scheme), "{scheme:?}: no window was halved, {most} passes");
         let report = run.report();
         assert_eq!((run.windows(), run.time()), (12, 1.2));
-        assert!(report.unconverged <= 12 && report.stopped.iter().all(|stopped| stopped.windows <= 12), "{report:?}");
-        assert!(report.notes.iter().all(|(_, count)| *count <= 12), "{:?}", report.notes);
+        assert!(
+            report.unconverged <= 12 && report.stopped.iter().all(|stopped| stopped.windows.count <= 12),
+            "{report:?}"
+        );
+        assert!(report.notes.iter().all(|note| note.windows.count <= 12), "{:?}", report.notes);
 
         let mut other = Scene::new(Rate::hz(10.0));
         other.add(mass("alone"));

@@ -167,6 +167,6 @@ fn a_leader_that_cannot_be_measured_is_named() {
         let mut run = scene.build().unwrap();
         run.advance().unwrap();
         let notes = run.report().notes;
-        assert!(notes[0].0.starts_with("rigid: its mobility cannot be measured"), "{notes:?}");
+        assert!(notes[0].to_string().starts_with("rigid: its mobility cannot be measured"), "{notes:?}");
     }
 }

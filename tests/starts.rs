@@ -4,7 +4,7 @@
 
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-use partita::{prelude::*, simulator::Simulator};
+use partita::{RunNote, prelude::*, simulator::Simulator};
 use partita_contact::crossings;
 use partita_mesh::Mesh;
 
@@ -203,7 +203,9 @@ fn comes_out(bodies: Vec<(&str, Vec<Body>)>, times: f64, mut seed: u64) {
                     );
                 }
                 let notes = run.report().notes;
-                let says = |(note, _): &(String, u64)| note.contains("inside an obstacle") || note.contains("crosses");
+                let says = |note: &RunNote| {
+                    note.note.kind.contains("inside an obstacle") || note.note.kind.contains("crosses")
+                };
                 assert!(deep < 1e-3 || notes.iter().any(says), "{what}, {kind}, {deep} m, {rate} Hz: {notes:?}");
                 let (cloth, crossings) = vertices_and_crossings(&mut run);
                 let top = cloth.iter().map(|x| x[1]).fold(-1.0, f64::max);

@@ -163,6 +163,7 @@ impl Builder {
                 watched,
                 extent: extent(leader, handle),
                 mobility: Mobility::ZERO,
+                known: leader.mobility(handle),
                 is_linked: false,
                 body: (kind == Ok(Kind::Frame)).then_some(number),
                 others: vec![],
@@ -263,12 +264,14 @@ impl Builder {
                     .map_err(|error| Error::refused("thread", error, "a thread for each simulator"))?,
             });
         }
+        let is_strict = scene.is_strict;
         let mut engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;
+        engine.thresholds = scene.thresholds;
         let mistakes = engine.check_start();
         if !mistakes.is_empty() {
             return Err(Error::Scene(Mistakes(mistakes)));
         }
-        Run::new(engine, scene.rate, scene.rewind, time)
+        Run::new(engine, scene.rate, scene.rewind, is_strict, time)
     }
 }
 

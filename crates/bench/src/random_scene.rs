@@ -189,9 +189,10 @@ impl Scenario {
             }
             outcome.longest = outcome.longest.max(begun.elapsed().as_secs_f64());
             let report = self.run.report();
-            let stopped: u64 = report.stopped.iter().map(|stopped| stopped.windows).sum();
+            let stopped: u64 = report.stopped.iter().map(|stopped| stopped.windows.count).sum();
             let crossing = |note: &str| CROSSING.iter().any(|text| note.contains(text));
-            let crossings = report.notes.iter().filter(|(note, _)| crossing(note)).map(|(_, count)| count).sum();
+            let crossings =
+                report.notes.iter().filter(|note| crossing(&note.note.kind)).map(|note| note.windows.count).sum();
             let now = [stopped + report.unconverged, crossings];
             let [stops, says] = [0, 1].map(|k| now[k] > known[k]);
             known = now;

@@ -4,8 +4,8 @@ use nalgebra::{Isometry3, Quaternion, UnitQuaternion, Vector3};
 use partita_contact::{ContactError, ContactRates, Contacts, Obstacle, Path, Report, Shape, Touch};
 use partita_mesh::Mesh;
 use partita_simulator::{
-    Carrier, Guide, HandleState, Motion, Primitive, PrimitiveShape, Reaction, SimulatorError, StepReport, Surface,
-    Wrench,
+    Carrier, Guide, HandleState, Motion, Note, Primitive, PrimitiveShape, Reaction, SimulatorError, StepReport,
+    Surface, Wrench,
 };
 
 type V3 = Vector3<f64>;
@@ -221,9 +221,9 @@ pub fn not_apart(error: ContactError) -> SimulatorError {
 
 /// Tells of what contact could not, or could only slowly, put right; once for all parts of a step.
 pub fn note_contact(found: &Report, report: &mut StepReport) {
-    let mut note = |does: bool, text: &str| {
-        if does && !report.notes.iter().any(|note| note == text) {
-            report.notes.push(text.into());
+    let mut note = |does: bool, kind: &str| {
+        if does {
+            report.note(Note::new(kind));
         }
     };
     note(!found.pinched.is_empty(), "vertices are pinched between obstacles or pins");

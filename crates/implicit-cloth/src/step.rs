@@ -5,7 +5,7 @@ use partita_cloth::{
     Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, report_supports,
 };
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
-use partita_simulator::{HandleId, Inputs, Motion, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{HandleId, Inputs, Motion, Note, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
 
 use crate::{
     ImplicitCloth, Integrator,
@@ -145,7 +145,7 @@ impl ImplicitCloth {
                 continue;
             }
             if given < std::mem::take(&mut refused) {
-                report.notes.push(KEPT.into());
+                report.note(Note::new(KEPT));
             }
             if let Some((error, bound, unit)) = excess {
                 report.outcome.note(error, bound, unit);

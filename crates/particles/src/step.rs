@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use nalgebra::Vector3;
-use partita_simulator::{Guide, Inputs, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Note, Reaction, SimulatorError, StepReport, Wrench, check};
 use rayon::prelude::*;
 
 use crate::{
@@ -281,10 +281,10 @@ impl Particles {
         }
         if riding > 0 {
             report.outcome.note(f64::from(riding), 0.0, "particles with more contacts than a step follows");
-            report.notes.push(format!(
+            report.note(Note::new(format!(
                 "particles that met obstacles {CONTACTS} times in one step were carried along by one of these for the rest \
                  of it, instead of being followed further; a higher rate makes this rarer"
-            ));
+            )));
         }
     }
 

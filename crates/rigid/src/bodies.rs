@@ -3,8 +3,8 @@
 use std::{borrow::Cow, sync::Arc};
 
 use partita_simulator::{
-    Carrier, Guide, HandleId, HandleState, HandleTable, Identity, Kind, Primitive, SimulatorError, Snapshot, Surface,
-    check_vector, layout_of,
+    Carrier, Guide, HandleId, HandleState, HandleTable, Identity, Kind, Note, Primitive, SimulatorError, Snapshot,
+    Surface, check_vector, layout_of,
 };
 use rapier3d_f64::{
     math::{Pose, Vector},
@@ -56,7 +56,7 @@ pub struct RigidBodies {
     pub(crate) members: Vec<Member>,
     pub(crate) surfaces: Vec<Arc<Surface>>,
     /// Limits of what was added.
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     /// A hash over all that was added, in order.
     pub(crate) configuration: u64,
     /// Names of joints.
@@ -196,7 +196,7 @@ impl RigidBodies {
 
     /// Limits of what was imported or added, which the report of the first step repeats: parts of a world of
     /// rapier's that others do not see, or bodies whose contacts are known to be poor.
-    pub fn notes(&self) -> Vec<String> {
+    pub fn notes(&self) -> Vec<Note> {
         let imported = if self.is_imported { limits::notes(self) } else { Vec::new() };
         imported.into_iter().chain(self.notes.iter().cloned()).collect()
     }
@@ -228,10 +228,9 @@ impl RigidBodies {
             self.smallest_size = self.smallest_size.min(size);
             self.fit_integration();
             if is_concave {
-                self.notes.push(format!(
-                    "`{name}` is a concave mesh that moves freely, which may lose contacts with other meshes: make it of \
-                     several hulls"
-                ));
+                let kind = "concave mesh that moves freely, which may lose contacts with other meshes; make it of several \
+                            hulls";
+                Note::about(format!("`{name}`"), kind).add_to(&mut self.notes);
             }
         }
         if body.role == Role::Dynamic && (body.linear_damping, body.angular_damping) != (0.0, 0.0) {

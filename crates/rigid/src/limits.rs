@@ -1,5 +1,6 @@
 //! Limits of an imported world: what others do not see of it, and what rapier computes worse than this crate.
 
+use partita_simulator::Note;
 use rapier3d_f64::{
     parry::shape::TypedShape,
     prelude::{
@@ -10,7 +11,7 @@ use rapier3d_f64::{
 use crate::{RigidBodies, ledger::inertia, surfaces::tessellate};
 
 /// One note for each kind of limit, with the bodies or colliders that it concerns.
-pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
+pub(crate) fn notes(rigid: &RigidBodies) -> Vec<Note> {
     let state = &rigid.state;
     let name_of = |collider: ColliderHandle| {
         let parent = state.colliders[collider].parent();
@@ -49,67 +50,61 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<String> {
         moves_freely(body) && moments.max() - moments.min() > 1.0e-3 * moments.max()
     };
     let limits = [
-        (bodies(&|body| !body.is_enabled()), "are disabled: others do not see them"),
+        (bodies(&|body| !body.is_enabled()), "are disabled; others do not see them"),
         (
             colliders(&|collider| !is_enabled(collider) && !collider.is_sensor()),
-            "are disabled: they are no obstacles for others",
+            "are disabled; they are no obstacles for others",
         ),
         (
             colliders(&|collider| is_enabled(collider) && collider.is_sensor()),
-            "are sensors: they are no obstacles for others",
+            "are sensors; they are no obstacles for others",
         ),
         (
             colliders(&|collider| is_solid(collider) && tessellate(collider.shape(), collider.position()).is_none()),
-            "have no surface: they are no obstacles for others",
+            "have no surface; they are no obstacles for others",
         ),
         (
             colliders(&|collider| {
                 is_solid(collider) && matches!(collider.shape().as_typed_shape(), TypedShape::HalfSpace(_))
             }),
-            "are half-spaces: where they are shown as a mesh, it is a square of 200 m",
+            "are half-spaces; where they are shown as a mesh, it is a square of 200 m",
         ),
         (
             colliders(&|collider| is_solid(collider) && has_groups(collider)),
-            "have collision or solver groups, which apply within this world only: select surfaces by `Contact::only`",
+            "have collision or solver groups, which apply within this world only; select surfaces by `Contact::only`",
         ),
         (
             colliders(&|collider| is_solid(collider) && has_rule(collider)),
             "have a rule for friction or restitution, which holds within this world only",
         ),
-        (bodies(&|body| !body.locked_axes().is_empty()), "have locked axes: loads along those do nothing"),
+        (bodies(&|body| !body.locked_axes().is_empty()), "have locked axes; loads along those do nothing"),
         (
             members(&|body| state.multibody_joints.rigid_body_link(body).is_some()),
-            "are links of multibodies: this world cannot follow others",
+            "are links of multibodies; this world cannot follow others",
         ),
         (bodies(&|body| body.is_enabled() && is_velocity_driven(body)), "move at their velocity, whatever pushes them"),
         (
             bodies(&|body| moves_freely(body) && body.dominance_group() != 0),
             "have a dominance group, which holds in this world only",
         ),
-        (bodies(&|body| moves_freely(body) && body.is_sleeping()), "are asleep: they wake when they are loaded"),
+        (bodies(&|body| moves_freely(body) && body.is_sleeping()), "are asleep; they wake when they are loaded"),
         (
             members(&|body| {
                 !rigid.parameters.free_rotation && has_gyroscopic_torque(&state.bodies[body]) && is_gyroscopic(body)
             }),
-            "rotate by rapier's explicit gyroscopic correction, which may gain energy: set `free_rotation(true)`",
+            "rotate by rapier's explicit gyroscopic correction, which may gain energy; set `free_rotation(true)`",
         ),
         (
             bodies(&|body| rigid.parameters.impacts == 0 && moves_freely(body) && !body.is_ccd_enabled()),
-            "have continuous collision detection with fixed bodies only: set `impacts(8)`",
+            "have continuous collision detection with fixed bodies only; set `impacts(8)`",
         ),
     ];
     limits
         .into_iter()
         .filter(|(concerned, _)| !concerned.is_empty())
-        .map(|(concerned, limit)| list(&concerned, limit))
+        .map(|(concerned, limit)| {
+            let subjects = concerned.iter().map(|name| format!("`{name}`")).collect();
+            Note { kind: limit.into(), subjects }
+        })
         .collect()
-}
-
-/// Names, at most five of them, and what is limited.
-fn list(concerned: &[String], limit: &str) -> String {
-    const MOST: usize = 5;
-    let names = concerned.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let others = concerned.len().saturating_sub(MOST);
-    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-    format!("{names}{more} {limit}")
 }

@@ -18,7 +18,7 @@
 //! [HLW06] E. Hairer, C. Lubich, G. Wanner: Geometric Numerical Integration. Springer, 2nd ed. 2006.
 
 use nalgebra::{Matrix3, Quaternion, Unit, UnitQuaternion, Vector3};
-use partita_simulator::StepReport;
+use partita_simulator::{Note, StepReport};
 use rapier3d_f64::{
     math::{Pose, Vector},
     prelude::{RigidBody, RigidBodyHandle},
@@ -90,11 +90,8 @@ impl RigidBodies {
             }
             let orientation = rotation(*body.rotation());
             let Some((turn, end)) = free_rotation(body, &orientation, start, h) else {
-                let turn = start.norm() * h;
-                report.notes.push(format!(
-                    "body `{}` turns by {turn:.0} rad a substep, too far for its energy to be kept: take more substeps",
-                    member.name
-                ));
+                let kind = "turns too far in a substep for its energy to be kept: take more substeps";
+                report.note(Note::about(format!("`{}`", member.name), kind));
                 continue;
             };
             let in_own_axes = turn.inverse() * end;

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, time::Instant};
 
 use nalgebra::Vector3;
-use partita_simulator::{Guide, Inputs, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Note, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
 use rapier3d_f64::{
     math::{Pose, Vector},
     prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
@@ -142,7 +142,7 @@ impl RigidBodies {
             let impact = self.first_impact(step.dt * (to - from));
             if !is_over_impact && let Some(impact) = impact {
                 if cuts == 0 {
-                    step.report.notes.push(self.note_of_impact(&impact));
+                    step.report.note(self.note_of_impact(&impact));
                 } else {
                     cuts -= 1;
                     let [before, over] =
@@ -207,13 +207,13 @@ impl RigidBodies {
         Ok(())
     }
 
-    fn note_of_impact(&self, impact: &Impact) -> String {
+    fn note_of_impact(&self, impact: &Impact) -> Note {
         let [one, two] = impact.bodies.map(|body| self.name_in_report(body));
-        format!(
-            "bodies `{one}` and `{two}` may have passed through each other: more than {} impacts of fast bodies in a \
-             substep",
+        let kind = format!(
+            "may have passed through each other: more than {} impacts of fast bodies in a substep",
             self.parameters.impacts
-        )
+        );
+        Note::about(format!("`{one}` and `{two}`"), kind)
     }
 
     /// Where scripted bodies are at time `then`.
@@ -346,10 +346,8 @@ impl RigidBodies {
                 return Err(SimulatorError::failed(thing, "a number that is not finite", "finite pose and velocity"));
             }
             let mut slowed = |what: &str, top: f64| {
-                let note = format!("body `{}` was slowed down to the top {what}", member.name);
-                if !report.notes.iter().any(|told| told.starts_with(&note)) {
-                    report.notes.push(format!("{note} of {top}"));
-                }
+                let subject = format!("`{}`", member.name);
+                report.note(Note::about(subject, format!("slowed down to the top {what} of {top}")));
                 self.state.external = None;
             };
             if speed >= top * (1.0 - 1.0e-9) {

@@ -16,7 +16,7 @@
 //! [`crate::Parameters::impacts`] bounds the number of cuts. The report names the pair of the next
 //! impact.
 
-use partita_simulator::StepReport;
+use partita_simulator::{Note, StepReport};
 use rapier3d_f64::{
     math::{Pose, Rotation, Vector},
     parry::{
@@ -100,12 +100,6 @@ pub(crate) struct Crossing {
 
 const MORE_SUBSTEPS: &str = "the motion is too fast, or the load too large, for this step; use more substeps";
 
-fn note_once(report: &mut StepReport, note: String) {
-    if !report.notes.contains(&note) {
-        report.notes.push(note);
-    }
-}
-
 impl Sweep {
     /// Displacement above which bodies of this half thickness may pass each other unseen `[m]`.
     fn safe_displacement(prediction: f64, half_thickness: f64) -> f64 {
@@ -181,7 +175,8 @@ impl RigidBodies {
                 * (self.pose_of_collider(one) * one.shape().compute_local_aabb().center());
             if two.shape().cast_local_ray(&Ray::new(*start, end - start), 1.0, false).is_some() {
                 let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
-                note_once(report, format!("body `{one}` went into or through `{two}`: {MORE_SUBSTEPS}"));
+                let kind = format!("the first went into or through the second: {MORE_SUBSTEPS}");
+                report.note(Note::about(format!("`{one}` and `{two}`"), kind));
             }
         }
     }
@@ -202,10 +197,8 @@ impl RigidBodies {
             let nearest = contact(&at_one, one.shape(), &at_two, two.shape(), 0.0);
             if nearest.is_ok_and(|nearest| nearest.is_some_and(|nearest| nearest.dist < -limit)) {
                 let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
-                note_once(
-                    report,
-                    format!("bodies `{one}` and `{two}` overlap by over 3/8 of their total thickness: {MORE_SUBSTEPS}"),
-                );
+                let kind = format!("overlap by over 3/8 of their total thickness: {MORE_SUBSTEPS}");
+                report.note(Note::about(format!("`{one}` and `{two}`"), kind));
             }
         }
     }

@@ -199,7 +199,11 @@ fn a_body_that_reaches_the_top_speed_is_reported() {
     let body = rigid.add("bullet", Body::dynamic(Shape::ball(0.1)).mass(1.0)).unwrap();
     let report =
         rigid.step(DT, &Inputs { loads: vec![(body, Wrench::force([1.0e6, 0.0, 0.0]))], ..Inputs::default() }).unwrap();
-    assert!(report.notes.iter().any(|note| note.contains("bullet") && note.contains("100")), "{:?}", report.notes);
+    assert!(
+        report.notes.iter().map(ToString::to_string).any(|note| note.contains("bullet") && note.contains("100")),
+        "{:?}",
+        report.notes
+    );
     assert_relative_eq!(rigid.state_of(body).unwrap().velocity[0], 100.0, max_relative = 1e-9);
     assert_eq!(rigid.ledger().unwrap().external, None, "momentum was lost, and the ledger must not claim otherwise");
 }

@@ -41,7 +41,7 @@ fn step(rigid: &mut RigidBodies, dt: f64, height: &dyn Fn(f64) -> f64, guided: b
     };
     let motion = Motion { begin: [state(t)].into(), end: [state(t + dt)].into() };
     let motions = if guided { vec![Some(motion)] } else { vec![] };
-    rigid.step(dt, &Inputs { motions, ..Inputs::default() }).unwrap().notes
+    rigid.step(dt, &Inputs { motions, ..Inputs::default() }).unwrap().notes.iter().map(ToString::to_string).collect()
 }
 
 /// Whether the ball passes through the plate within 0.1 s, and the notes.

@@ -80,6 +80,7 @@ mod guide;
 mod handle;
 pub mod laws;
 mod mobility;
+mod note;
 pub mod path;
 pub mod reference;
 mod report;
@@ -96,6 +97,7 @@ pub use error::{SimulatorError, check_finite, check_not_negative, check_positive
 pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
 pub use mobility::{Mobility, Response};
+pub use note::Note;
 pub use report::{Ledger, Outcome, Precision, Reaction, Stages, StepReport};
 pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Primitive, PrimitiveShape, Surface, check_pair};

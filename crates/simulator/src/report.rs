@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Wrench;
+use crate::{Note, Wrench};
 
 /// Impulse `[N s, N m s]` that the follower put on a guide's carrier.
 ///
@@ -91,7 +91,7 @@ pub struct StepReport {
     /// give no more energy than it has ([`Ledger`]).
     pub support_spread: f64,
     /// What a person should know: a clipped speed, a repaired input.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// Where the time went.
     pub stages: Stages,
 }
@@ -114,6 +114,11 @@ impl StepReport {
             notes: Vec::new(),
             stages: Stages::default(),
         }
+    }
+
+    /// Adds a note, to that of the same kind if there is one.
+    pub fn note(&mut self, note: Note) {
+        note.add_to(&mut self.notes);
     }
 
     /// Takes reactions over in order, of one carrier their sum; the list is left empty.

@@ -1,0 +1,68 @@
+//! Notes: what a person should know of a step.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Note of a step, such as a speed that was limited. Notes of one kind count together, whatever
+/// their subjects.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// Kind: what happened, in words and numbers that are the same in every step.
+    pub kind: String,
+    /// Names of what it happened to, such as bodies; none where that is the simulator.
+    pub subjects: Vec<String>,
+}
+
+impl Note {
+    /// A note on the whole simulator.
+    pub fn new(kind: impl Into<String>) -> Self {
+        Self { kind: kind.into(), subjects: Vec::new() }
+    }
+
+    /// A note on one subject.
+    pub fn about(subject: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self { kind: kind.into(), subjects: vec![subject.into()] }
+    }
+
+    /// Adds this note to a list: its subjects to those of the note of the same kind, if there is one.
+    ///
+    /// ```
+    /// use partita_simulator::Note;
+    ///
+    /// let mut notes = vec![];
+    /// for body in ["`ball`", "`crate`", "`ball`"] {
+    ///     Note::about(body, "slowed down to 100 m/s").add_to(&mut notes);
+    /// }
+    /// assert_eq!(notes.len(), 1);
+    /// assert_eq!(notes[0].to_string(), "`ball`, `crate`: slowed down to 100 m/s");
+    /// ```
+    pub fn add_to(self, notes: &mut Vec<Self>) {
+        match notes.iter_mut().find(|note| note.kind == self.kind) {
+            Some(known) => known.add_subjects(self.subjects),
+            None => notes.push(self),
+        }
+    }
+
+    /// Adds subjects that it does not name yet.
+    pub fn add_subjects(&mut self, subjects: Vec<String>) {
+        for subject in subjects {
+            if !self.subjects.contains(&subject) {
+                self.subjects.push(subject);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    /// Names at most five subjects.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 5;
+        f.write_str(&self.subjects[..self.subjects.len().min(MOST)].join(", "))?;
+        if self.subjects.len() > MOST {
+            write!(f, " and {} more", self.subjects.len() - MOST)?;
+        }
+        let colon = if self.subjects.is_empty() { "" } else { ": " };
+        write!(f, "{colon}{}", self.kind)
+    }
+}

@@ -1,0 +1,247 @@
+//! Error of the coupling, measured in every window whatever the scheme, and warnings where it is large.
+//!
+//! A follower reports a reaction J for a window in which the leader felt the load impulse L. An exact
+//! coupling has L = J. Two errors follow from the difference:
+//!
+//! | error | of an interface, per window | warning |
+//! |-------|-----------------------------|---------|
+//! | lag   | Σ \|L - J\| / max(Σ \|L\|, Σ \|J\|), a torque divided by the extent of its handle | mean beyond [`Thresholds::lag`] |
+//! | work  | Σ (L - J)·v̄, the energy that the coupling itself puts in | sum beyond [`Thresholds::work`] of the energy that moves |
+//!
+//! Means and sums are over the last windows, with weights that fade as (1 - 1/n)^k for n = 32. A window
+//! with loads far below that mean says nothing of the lag. What moves is the kinetic energy of the
+//! leader's handles, at its largest lately. Impacts and holding impulses, which a follower predicts for the
+//! next window, are no error.
+
+use partita_simulator::{HandleState, Mobility, Outcome, Wrench};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Scheme,
+    engine::Engine,
+    passivity::{kinetic, work},
+    plan::{Slot, orientation_of},
+    report::{Warning, WarningKind},
+};
+
+/// Windows over which errors are averaged [-].
+const WINDOWS: f64 = 32.0;
+
+/// Load from which the lag of a window counts, relative to the mean load of the last windows [-].
+const SIGNIFICANT: f64 = 0.25;
+
+/// Energy that always counts as moving, relative to what the other accelerations of a handle give it in one
+/// window from rest [-]: a body that rests moves by rounding.
+const REST: f64 = 16.0;
+
+/// Errors beyond which a run warns.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Thresholds {
+    /// Mean difference between the loads that acted and those reported, relative to their size [-]. Default 0.5.
+    pub lag: f64,
+    /// Energy that the coupling put in, relative to the kinetic energy of what it loads [-]. Default 0.1.
+    pub work: f64,
+    /// Distance of an attached handle from its carrier `[m]`. Default 1e-3.
+    pub gap: f64,
+    /// Fraction of the last windows in which an iteration stopped short of its bound [-]. Default 0.25.
+    pub stopped: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self { lag: 0.5, work: 0.1, gap: 1e-3, stopped: 0.25 }
+    }
+}
+
+impl Thresholds {
+    /// Thresholds that nothing passes: a run without warnings.
+    pub fn none() -> Self {
+        Self { lag: f64::INFINITY, work: f64::INFINITY, gap: f64::INFINITY, stopped: f64::INFINITY }
+    }
+
+    /// As [`Thresholds::lag`].
+    pub fn lag(self, lag: f64) -> Self {
+        Self { lag, ..self }
+    }
+
+    /// As [`Thresholds::work`].
+    pub fn work(self, work: f64) -> Self {
+        Self { work, ..self }
+    }
+
+    /// As [`Thresholds::gap`].
+    pub fn gap(self, gap: f64) -> Self {
+        Self { gap, ..self }
+    }
+
+    /// As [`Thresholds::stopped`].
+    pub fn stopped(self, stopped: f64) -> Self {
+        Self { stopped, ..self }
+    }
+
+    /// Name and value of each threshold that is not positive.
+    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [("lag", self.lag), ("work", self.work), ("gap [m]", self.gap), ("stopped", self.stopped)];
+        all.into_iter().filter(|(_, value)| value.is_nan() || *value <= 0.0)
+    }
+}
+
+/// Errors of one interface over the last windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CouplingError {
+    /// Mean lag [-], and mean load per window `[N s]`.
+    lag: f64,
+    load: f64,
+    /// Energy that the coupling put in, and the largest that moved `[J]`.
+    work: f64,
+    energy: f64,
+}
+
+impl CouplingError {
+    /// Adds a window: the lag of attachments, work and energy that moves `[J]`.
+    fn add(&mut self, attached: &Lag, work: f64, energy: f64) {
+        let load = attached.size();
+        if load > 0.0 && load >= SIGNIFICANT * self.load {
+            self.lag = faded(self.lag, attached.relative().min(1.0));
+        }
+        self.load = faded(self.load, load);
+        self.work = ((1.0 - 1.0 / WINDOWS) * self.work + work).max(0.0);
+        self.energy = ((1.0 - 1.0 / WINDOWS) * self.energy).max(energy);
+    }
+}
+
+/// Sizes of the loads of a window, their differences, and of the reactions `[N s]`.
+#[derive(Clone, Copy, Default)]
+struct Lag {
+    difference: f64,
+    load: f64,
+    reaction: f64,
+}
+
+impl Lag {
+    fn add(&mut self, [difference, load, reaction]: [f64; 3]) {
+        self.difference += difference;
+        self.load += load;
+        self.reaction += reaction;
+    }
+
+    fn size(&self) -> f64 {
+        self.load.max(self.reaction)
+    }
+
+    fn relative(&self) -> f64 {
+        if self.size() > 0.0 { self.difference / self.size() } else { 0.0 }
+    }
+}
+
+/// Mean of the last windows, with a new one.
+pub(crate) fn faded(mean: f64, new: f64) -> f64 {
+    mean + (new - mean) / WINDOWS
+}
+
+/// Errors of the last window over all interfaces.
+pub(crate) struct WindowError {
+    /// Largest lag [-].
+    pub lag: f64,
+    /// Energy that the coupling put in `[J]`.
+    pub work: f64,
+}
+
+impl Engine {
+    /// Measures the last pass as a window of `dt` `[s]`, before it is booked.
+    pub(crate) fn measure_errors(&mut self, dt: f64) -> WindowError {
+        let mut largest = WindowError { lag: 0.0, work: 0.0 };
+        for i in 0..self.interfaces.len() {
+            let (mut all, mut attached, mut put_in, mut energy) = (Lag::default(), Lag::default(), 0.0, 0.0);
+            let slots = &self.interfaces[i].slots;
+            for (s, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.can_move()) {
+                let state = &self.state.interfaces[i];
+                let load = self.pass.used[i][s] - state.impacts[s] - state.holding[s];
+                let reaction = self.pass.reaction([i, s]);
+                if load == Wrench::ZERO && reaction == Wrench::ZERO {
+                    continue;
+                }
+                let motion = self.motion([i, s], dt);
+                put_in += motion.work(load - reaction);
+                let gained = state.accelerations.get(s).map_or([[0.0; 3]; 2], |a| a.map(|a| a.map(|a| a * dt)));
+                energy += slot.energy(motion.end, [motion.end.velocity, motion.end.spin])
+                    + REST * slot.energy(motion.end, gained)
+                    + slot.energy_of(motion.end, load).max(slot.energy_of(motion.end, reaction));
+                let sizes = [load - reaction, load, reaction].map(|impulse| slot.size(impulse));
+                all.add(sizes);
+                if !slot.collides {
+                    attached.add(sizes);
+                }
+            }
+            let error = &mut self.state.interfaces[i].error;
+            error.add(&attached, put_in, energy);
+            if error.work > self.thresholds.work * error.energy {
+                let moving = energy + self.kinetic(self.interfaces[i].follower).unwrap_or(0.0);
+                let error = &mut self.state.interfaces[i].error;
+                error.energy = error.energy.max(moving);
+            }
+            largest.lag = largest.lag.max(all.relative());
+            largest.work += put_in;
+        }
+        largest
+    }
+
+    /// Warns of errors beyond their thresholds, in the window that ends now.
+    pub(crate) fn warn(&mut self, gap: f64, outcome: &Outcome) {
+        let (window, thresholds) = (self.state.window, self.thresholds);
+        let is_iterated = self.scheme != Scheme::Interleaved;
+        let mut warnings = Vec::new();
+        let mut check = |kind: WarningKind, source: &dyn Fn() -> String, error: f64, bound: f64, threshold: f64| {
+            if error > threshold * bound {
+                warnings.push(Warning::new(kind, source(), window, [error, bound], is_iterated));
+            }
+        };
+        for (plan, state) in self.interfaces.iter().zip(&self.state.interfaces) {
+            let source = || format!("{} on {}", self.members[plan.follower].name, self.members[plan.leader].name);
+            let CouplingError { lag, work, energy, .. } = state.error;
+            check(WarningKind::Lag, &source, lag, 1.0, thresholds.lag);
+            if energy > 0.0 {
+                check(WarningKind::Work, &source, work, energy, thresholds.work);
+            }
+        }
+        let coupling = || String::from("coupling");
+        check(WarningKind::Gap, &coupling, gap, 1.0, thresholds.gap);
+        let short = if *outcome == Outcome::Converged { 0.0 } else { 1.0 };
+        self.state.short = faded(self.state.short, short);
+        check(WarningKind::Unconverged, &coupling, self.state.short, 1.0, thresholds.stopped);
+        for (member, (stopped, summary)) in self.state.stopped.iter_mut().zip(&self.pass.summaries).enumerate() {
+            let Some(summary) = summary else { continue };
+            *stopped = faded(*stopped, if summary.outcome == Outcome::Converged { 0.0 } else { 1.0 });
+            let source = || self.members[member].name.clone();
+            check(WarningKind::Stopped, &source, *stopped, 1.0, thresholds.stopped);
+        }
+        warnings.into_iter().for_each(|warning| self.state.totals.warn(warning));
+    }
+}
+
+impl Slot {
+    /// Whether an impulse may move the handle: unless it is known that none does.
+    fn can_move(&self) -> bool {
+        self.known.is_none_or(|mobility| !mobility.is_zero())
+    }
+
+    /// Size of an impulse, a torque divided by the extent `[N s]`.
+    fn size(&self, impulse: Wrench) -> f64 {
+        let norm = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let torque = norm(impulse.angular);
+        norm(impulse.linear) + if torque > 0.0 && self.extent > 0.0 { torque / self.extent } else { 0.0 }
+    }
+
+    /// Kinetic energy of the handle after an impulse from rest, 0 where its mobility is not known `[J]`.
+    fn energy_of(&self, state: &HandleState, impulse: Wrench) -> f64 {
+        let known = self.known.unwrap_or(Mobility::ZERO).turned(&orientation_of(state));
+        0.5 * work(impulse, known.change(impulse.linear.into(), impulse.angular.into()))
+    }
+
+    /// Kinetic energy of the handle at such a velocity and spin, 0 where its mobility is not known `[J]`.
+    fn energy(&self, state: &HandleState, velocities: [[f64; 3]; 2]) -> f64 {
+        let known = self.known.unwrap_or(Mobility::ZERO);
+        kinetic(&known.turned(&orientation_of(state)), velocities)
+    }
+}
