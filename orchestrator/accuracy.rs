@@ -10,7 +10,7 @@
 //!
 //! Means and sums are over the last windows, with weights that fade as (1 - 1/n)^k for n = 32. A window
 //! with loads far below that mean says nothing of the lag. What moves is the kinetic energy of the
-//! leader's handles, at its largest lately. Impacts and holding impulses, which a follower predicts for the
+//! leader's handles, at its largest in the last 512 windows. Impacts and holding impulses, which a follower predicts for the
 //! next window, are no error.
 
 use partita_simulator::{HandleState, Mobility, Outcome, Wrench};
@@ -18,14 +18,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Scheme,
-    engine::Engine,
-    passivity::{kinetic, work},
-    plan::{Slot, orientation_of},
+    engine::{Engine, InterfaceState},
+    passivity::kinetic,
+    plan::{Interface, Slot, orientation_of},
     report::{Warning, WarningKind},
 };
 
 /// Windows over which errors are averaged [-].
 const WINDOWS: f64 = 32.0;
+
+/// Windows after which a larger energy of motion is forgotten [-]: what comes to rest trembles.
+const MEMORY: f64 = 512.0;
 
 /// Load from which the lag of a window counts, relative to the mean load of the last windows [-].
 const SIGNIFICANT: f64 = 0.25;
@@ -33,6 +36,10 @@ const SIGNIFICANT: f64 = 0.25;
 /// Energy that always counts as moving, relative to what the other accelerations of a handle give it in one
 /// window from rest [-]: a body that rests moves by rounding.
 const REST: f64 = 16.0;
+
+/// Windows with a load before the work of the coupling is compared: from rest all energy is new, and the first load of a
+/// follower comes a window late.
+const START: u32 = 8;
 
 /// Errors beyond which a run warns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +97,8 @@ impl Thresholds {
 /// Errors of one interface over the last windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CouplingError {
+    /// Windows with a load so far, no more than [`START`].
+    windows: u32,
     /// Mean lag [-], and mean load per window `[N s]`.
     lag: f64,
     load: f64,
@@ -99,15 +108,18 @@ pub(crate) struct CouplingError {
 }
 
 impl CouplingError {
-    /// Adds a window: the lag of attachments, work and energy that moves `[J]`.
-    fn add(&mut self, attached: &Lag, work: f64, energy: f64) {
+    /// Adds a window: the lag of all loads and of attachments, work and energy that moves `[J]`.
+    fn add(&mut self, [all, attached]: [&Lag; 2], work: f64, energy: f64) {
+        if all.size() > 0.0 {
+            self.windows = START.min(self.windows + 1);
+        }
         let load = attached.size();
         if load > 0.0 && load >= SIGNIFICANT * self.load {
             self.lag = faded(self.lag, attached.relative().min(1.0));
         }
         self.load = faded(self.load, load);
         self.work = ((1.0 - 1.0 / WINDOWS) * self.work + work).max(0.0);
-        self.energy = ((1.0 - 1.0 / WINDOWS) * self.energy).max(energy);
+        self.energy = ((1.0 - 1.0 / MEMORY) * self.energy).max(energy);
     }
 }
 
@@ -166,18 +178,21 @@ impl Engine {
                 put_in += motion.work(load - reaction);
                 let gained = state.accelerations.get(s).map_or([[0.0; 3]; 2], |a| a.map(|a| a.map(|a| a * dt)));
                 energy += slot.energy(motion.end, [motion.end.velocity, motion.end.spin])
-                    + REST * slot.energy(motion.end, gained)
-                    + slot.energy_of(motion.end, load).max(slot.energy_of(motion.end, reaction));
+                    + REST * slot.energy(motion.end, gained);
                 let sizes = [load - reaction, load, reaction].map(|impulse| slot.size(impulse));
                 all.add(sizes);
                 if !slot.collides {
                     attached.add(sizes);
                 }
             }
-            let error = &mut self.state.interfaces[i].error;
-            error.add(&attached, put_in, energy);
+            let InterfaceState { ledger, error, .. } = &mut self.state.interfaces[i];
+            ledger.work += put_in;
+            error.add([&all, &attached], put_in, energy);
             if error.work > self.thresholds.work * error.energy {
-                let moving = energy + self.kinetic(self.interfaces[i].follower).unwrap_or(0.0);
+                let Interface { follower, leader, ref slots } = self.interfaces[i];
+                let of_leader = slots.iter().any(|slot| slot.known.is_none()).then_some(leader);
+                let known = [Some(follower), of_leader].into_iter().flatten().filter_map(|member| self.kinetic(member));
+                let moving = energy + known.sum::<f64>();
                 let error = &mut self.state.interfaces[i].error;
                 error.energy = error.energy.max(moving);
             }
@@ -199,9 +214,9 @@ impl Engine {
         };
         for (plan, state) in self.interfaces.iter().zip(&self.state.interfaces) {
             let source = || format!("{} on {}", self.members[plan.follower].name, self.members[plan.leader].name);
-            let CouplingError { lag, work, energy, .. } = state.error;
+            let CouplingError { windows, lag, work, energy, .. } = state.error;
             check(WarningKind::Lag, &source, lag, 1.0, thresholds.lag);
-            if energy > 0.0 {
+            if energy > 0.0 && windows == START {
                 check(WarningKind::Work, &source, work, energy, thresholds.work);
             }
         }
@@ -231,12 +246,6 @@ impl Slot {
         let norm = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let torque = norm(impulse.angular);
         norm(impulse.linear) + if torque > 0.0 && self.extent > 0.0 { torque / self.extent } else { 0.0 }
-    }
-
-    /// Kinetic energy of the handle after an impulse from rest, 0 where its mobility is not known `[J]`.
-    fn energy_of(&self, state: &HandleState, impulse: Wrench) -> f64 {
-        let known = self.known.unwrap_or(Mobility::ZERO).turned(&orientation_of(state));
-        0.5 * work(impulse, known.change(impulse.linear.into(), impulse.angular.into()))
     }
 
     /// Kinetic energy of the handle at such a velocity and spin, 0 where its mobility is not known `[J]`.

@@ -34,7 +34,8 @@ pub struct InterfaceLedger {
     /// than it arose, v × J dt `[N m s]`. Halves with the window.
     pub lag: [f64; 3],
     /// Energy that the coupling itself put in, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄, with
-    /// the handle's mean velocity over the window `[J]`.
+    /// the handle's mean velocity over the window, of handles that can move `[J]`. Impacts and holding
+    /// impulses are left out: the follower predicts them for the window in which they act.
     pub work: f64,
     /// Moments about the world's origin of what was used and got [N m s].
     moments: [Vector3<f64>; 2],
@@ -72,7 +73,7 @@ impl InterfaceLedger {
         for (i, slot) in slots.iter().enumerate() {
             let (a, b) = (&begin[slot.watched], &end[slot.watched]);
             let mean = |x: [f64; 3], y: [f64; 3]| 0.5 * (Vector3::from(x) + Vector3::from(y));
-            let (x, v, w) = (mean(a.position, b.position), mean(a.velocity, b.velocity), mean(a.spin, b.spin));
+            let x = mean(a.position, b.position);
             let residual = used[i] - got[i];
             pending[i] = pending[i] - residual;
             self.used += used[i] + added[i];
@@ -82,7 +83,6 @@ impl InterfaceLedger {
             self.moments[0] += moment(used[i] + added[i], &x);
             self.moments[1] += moment(got[i] + added[i], &x);
             pending_moment += moment(pending[i], &x);
-            self.work += work(residual, [v, w]);
             let stopped = -work(pending[i], [b.velocity, b.spin].map(Vector3::from));
             if stopped > 0.0 {
                 self.in_transit += (stopped - 0.5 * work(pending[i], slot.change_in(b, pending[i]))).max(0.0);
