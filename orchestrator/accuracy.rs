@@ -1,17 +1,17 @@
-//! Error of the coupling, measured in every window whatever the scheme, and warnings where it is large.
+//! Error of the coupling, measured in every window by every scheme, and warnings where it is large.
 //!
 //! A follower reports a reaction J for a window in which the leader felt the load impulse L. An exact
-//! coupling has L = J. Two errors follow from the difference:
+//! coupling has L = J. The difference causes two errors, for each interface and window:
 //!
-//! | error | of an interface, per window | warning |
-//! |-------|-----------------------------|---------|
-//! | lag   | Σ \|L - J\| / max(Σ \|L\|, Σ \|J\|), a torque divided by the extent of its handle | mean beyond [`Thresholds::lag`] |
-//! | work  | Σ (L - J)·v̄, the energy that the coupling itself puts in | sum beyond [`Thresholds::work`] of the energy that moves |
+//! - lag: Σ |L - J| / max(Σ |L|, Σ |J|), where a torque is divided by the extent of its handle,
+//! - work: Σ (L - J)·v̄, the energy that the coupling puts in.
 //!
-//! Means and sums are over the last windows, with weights that fade as (1 - 1/n)^k for n = 32. A window
-//! with loads far below that mean says nothing of the lag. What moves is the kinetic energy of the
-//! leader's handles, at its largest in the last 512 windows. Impacts and holding impulses, which a follower predicts for the
-//! next window, are no error.
+//! A run warns if the mean lag of attachments is beyond [`Thresholds::lag`], or the sum of the work beyond
+//! [`Thresholds::work`] of the energy that moves. Loads of contacts come in impacts, so their lag is no
+//! sign of an error. The mean and the sum are over the last windows, with weights (1 - 1/32)^k. The
+//! energy that moves is the kinetic energy of the leader's handles and of the follower, at its largest in
+//! the last 512 windows. Impacts and holding impulses are left out: the follower predicts them for the
+//! window in which they act.
 
 use partita_simulator::{HandleState, Mobility, Outcome, Wrench};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use std::{
 use partita_simulator::{Cloud, HandleId, HandleState, Ledger, Simulator, SimulatorError, Surface, Wrench, check_load};
 
 use crate::{
-    Error, InterfaceLedger, Rate, Result, Rewind, RunReport, WindowReport,
+    Error, InterfaceLedger, Rate, Result, Rewind, RunNote, RunReport, Warning, WindowReport,
     engine::{COMMITTED, Coupled, Engine, Failure, Push},
     history::{Journal, Mark, Marks},
 };
@@ -470,6 +470,16 @@ impl Run {
             }
         }
         Ok(picture)
+    }
+
+    /// Errors beyond their thresholds so far.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.engine.state.totals.warnings
+    }
+
+    /// Notes of simulators and of the coupling so far.
+    pub fn notes(&self) -> &[RunNote] {
+        &self.engine.state.totals.notes
     }
 
     /// What the run did and what it cost so far.

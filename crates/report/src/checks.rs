@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use partita::{RunNote, Warning};
 use serde::{Serialize, Serializer};
+
+use crate::tape::Told;
 
 /// What a figure has to keep to pass. A figure or bound that is not a number never passes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -90,8 +93,24 @@ pub(crate) struct Document<'a> {
     pub command: Vec<String>,
     pub versions: BTreeMap<String, String>,
     pub checks: &'a [Check],
+    pub warnings: Vec<InWords<'a, Warning>>,
+    pub notes: Vec<InWords<'a, RunNote>>,
     #[serde(serialize_with = "as_map")]
     pub figures: &'a [(String, f64)],
+}
+
+/// A warning or note with its numbers, and as the table says it.
+#[derive(Serialize)]
+pub(crate) struct InWords<'a, T> {
+    text: String,
+    #[serde(flatten)]
+    of: &'a T,
+}
+
+impl<'a, T: fmt::Display> InWords<'a, T> {
+    pub fn all(of: &'a [T]) -> Vec<Self> {
+        of.iter().map(|of| Self { text: of.to_string(), of }).collect()
+    }
 }
 
 /// JSON has no NaN and no infinity.
@@ -104,8 +123,8 @@ fn as_map<S: Serializer>(figures: &&[(String, f64)], to: S) -> Result<S::Ok, S::
     to.collect_map(figures.iter().map(|(name, value)| (name, Some(*value).filter(|value| value.is_finite()))))
 }
 
-/// The table of checks and figures, aligned, as it is printed at the end of a run.
-pub(crate) fn table(example: &str, checks: &[Check], figures: &[(String, f64)]) -> String {
+/// The table of checks, warnings and figures, aligned, as it is printed at the end of a run.
+pub(crate) fn table(example: &str, checks: &[Check], told: &Told, figures: &[(String, f64)]) -> String {
     let head = ["check", "found", "bound", "unit"].map(String::from);
     let rows: Vec<[String; 4]> =
         checks.iter().map(|c| [c.name.clone(), short(c.value), c.bound.to_string(), c.unit.clone()]).collect();
@@ -128,6 +147,7 @@ pub(crate) fn table(example: &str, checks: &[Check], figures: &[(String, f64)]) 
             out += &line(if check.pass { "PASS" } else { "FAIL" }, row);
         }
     }
+    told.warnings.iter().for_each(|warning| out += &format!("WARN  {warning}\n"));
     if !figures.is_empty() {
         let name_width = figures.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         out += "\n";
@@ -216,7 +236,7 @@ mod tests {
             pass: bound.holds(value),
         };
         let checks = [check("gap", 0.25, Bound::at_most(0.5)), check("a longer name", f64::NAN, Bound::equals(2.0))];
-        let text = table("crates", &checks, &[("windows per second".into(), 93.2)]);
+        let text = table("crates", &checks, &Told::default(), &[("windows per second".into(), 93.2)]);
         assert_eq!(
             text,
             "\ncrates\n      check          found  bound   unit\nPASS  gap             0.25  <= 0.5  m\n\

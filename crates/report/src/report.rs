@@ -9,12 +9,12 @@ use clap::ValueEnum;
 use gif::EncodingError;
 use partita::Run;
 
-use crate::checks::{Document, table};
+use crate::checks::{Document, InWords, table};
 use crate::mp4::Mp4;
 use crate::partial::PartialFile;
 use crate::pictures::{Settings, develop, film_rate};
 use crate::progress::Making;
-use crate::tape::{command, versions};
+use crate::tape::{Told, command, versions};
 use crate::write::{names_files, prepare_folder, write_atomically};
 use crate::{
     Bound, Check, Format, Options, PictureError, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export,
@@ -148,9 +148,11 @@ impl Report {
     /// where this one makes none. Without a new tape all stays that this one did not replace. A note names what stays.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
         let mut made = Made::new(&self.name);
-        let written = self.write(recording.into(), &mut made);
+        let recording = recording.into();
+        let told = recording.as_ref().map(|recorder| recorder.told().clone()).unwrap_or_default();
+        let written = self.write(recording, &told, &mut made);
         made.progress.finish();
-        let mut text = table(&self.name, &self.checks, &self.figures);
+        let mut text = table(&self.name, &self.checks, &told, &self.figures);
         if written.is_ok() {
             let paths: Vec<String> = made.files.iter().map(|path| path.display().to_string()).collect();
             text += &format!("\nwrote {}\n", paths.join(", "));
@@ -167,7 +169,7 @@ impl Report {
     }
 
     /// Pictures first, since their check belongs into the JSON; then that, the tape, and what is made of it.
-    fn write(&mut self, recording: Option<Recorder>, made: &mut Made) -> Result<(), ReportError> {
+    fn write(&mut self, recording: Option<Recorder>, told: &Told, made: &mut Made) -> Result<(), ReportError> {
         let mut recording = recording;
         let drawn = match &mut recording {
             Some(recorder) => self.write_pictures(recorder, made),
@@ -179,6 +181,8 @@ impl Report {
             command: command(),
             versions: versions().into_iter().collect(),
             checks: &self.checks,
+            warnings: InWords::all(&told.warnings),
+            notes: InWords::all(&told.notes),
             figures: &self.figures,
         };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
@@ -333,7 +337,7 @@ mod tests {
             .map(|path| format!("{} is not of this run: it was there before, and stays", path.display()));
         stay.iter().for_each(|path| fs::write(path, "of an earlier run").unwrap());
         let mut made = Made::new("crates");
-        report.write(None, &mut made).unwrap();
+        report.write(None, &Told::default(), &mut made).unwrap();
         assert_eq!((made.files.as_slice(), made.notes.as_slice()), (&[report.path("json")][..], &told[..]));
 
         let run = || {
@@ -346,7 +350,7 @@ mod tests {
         fs::remove_file(&stay[2]).unwrap();
         fs::create_dir(&stay[2]).unwrap(); // which a file cannot replace
         let mut made = Made::new("crates");
-        report.write(Some(recording), &mut made).unwrap_err();
+        report.write(Some(recording), &Told::default(), &mut made).unwrap_err();
         assert!(!made.files.contains(&stay[2]) && stay.iter().all(|path| path.exists()));
         assert!(told[1..].iter().all(|words| made.notes.contains(words)), "{:?}", made.notes);
     }

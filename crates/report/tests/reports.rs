@@ -53,7 +53,9 @@ fn the_json_says_what_was_checked_and_stays_json_without_numbers() {
     let value: Value = serde_json::from_str(&text).unwrap();
     let expected = json!({
         "example": "crates",
-        "seed": 7,
+        "warnings": [],
+            "notes": [],
+            "seed": 7,
         "command": std::env::args().collect::<Vec<_>>(),
         "versions": {
             "partita": env!("CARGO_PKG_VERSION"),

@@ -77,6 +77,9 @@ function showTables(header) {
   if (!header.report) verdict.textContent = "the run was cut short";
   else if (report.checks.length > 0) verdict.textContent = `${report.checks.length - failed} of ${report.checks.length} checks passed`;
   verdict.classList.toggle("bad", failed > 0 || !header.report);
+  if (report.warnings.length > 0) verdict.textContent += `, ${report.warnings.length} warning${report.warnings.length > 1 ? "s" : ""}`;
+  find("warnings").append(...report.warnings.map(({ text }) => element("li", {}, text)));
+  find("warnings-section").hidden = report.warnings.length === 0;
 
   find("checks").append(...report.checks.map(checkRow));
   find("checks-section").hidden = report.checks.length === 0;
@@ -91,17 +94,17 @@ function showTables(header) {
     ["Simulators", header.simulators.join(", ")],
     ["Couplings", header.interfaces.map(([follower, leader]) => `${follower} on ${leader}`).join(", ") || "none"],
     ["Frames", `${header.times.length} shown of ${header.charts.times.length}`],
-    ...header.notes.map((note) => ["Note", note]),
+    ...[...report.notes.map(({ text }) => text), ...header.notes].map((note) => ["Note", note]),
   ];
   find("about").append(...about.flatMap(([term, words]) => [element("dt", {}, term), element("dd", {}, words)]));
 }
 
 function readReport(text) {
   try {
-    const { checks = [], figures = {} } = JSON.parse(text ?? "{}");
-    return { checks, figures };
+    const { checks = [], warnings = [], notes = [], figures = {} } = JSON.parse(text ?? "{}");
+    return { checks, warnings, notes, figures };
   } catch {
-    return { checks: [], figures: {} };
+    return { checks: [], warnings: [], notes: [], figures: {} };
   }
 }
 

@@ -30,7 +30,7 @@ use crate::{Camera, Look};
 pub use file::{Tape, TapeError, TapeWriter};
 pub use numbers::Numbers;
 pub use recorder::{Recorder, Scenery};
-pub(crate) use recorder::{command, versions};
+pub(crate) use recorder::{Told, command, versions};
 
 /// What does not change over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

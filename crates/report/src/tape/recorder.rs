@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use partita::{
-    Run,
+    Run, RunNote, Warning,
     simulator::{Carrier, Cloud, Wrench},
 };
 
@@ -131,6 +131,24 @@ pub struct Recorder {
     /// Windows that were taken when it last looked, and the time then `[s]`.
     windows: u64,
     time: f64,
+    /// When it last looked.
+    told: Told,
+}
+
+/// Warnings and notes of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    pub warnings: Vec<Warning>,
+    pub notes: Vec<RunNote>,
+}
+
+impl Told {
+    fn update(&mut self, run: &Run) {
+        self.warnings.clear();
+        self.warnings.extend_from_slice(run.warnings());
+        self.notes.clear();
+        self.notes.extend_from_slice(run.notes());
+    }
 }
 
 /// Over the windows since the last frame.
@@ -181,7 +199,9 @@ impl Recorder {
             inputs_from,
             windows,
             time: run.time(),
+            told: Told::default(),
         };
+        recorder.told.update(run);
         recorder.frame(run)?;
         Ok(recorder)
     }
@@ -196,6 +216,7 @@ impl Recorder {
             return Err(TapeError::NotNext { path, found, expected });
         }
         self.windows += 1;
+        self.told.update(run);
         self.sums.add(run, run.time() - std::mem::replace(&mut self.time, run.time()));
         let elapsed = run.time() - self.begin.start;
         // A window may end a rounding error before a frame's time.
@@ -225,6 +246,11 @@ impl Recorder {
     /// The time from which the picture is to be taken, if that was said `[s]`.
     pub(crate) fn still(&self) -> Option<f64> {
         self.still
+    }
+
+    /// Warnings and notes of the run so far.
+    pub(crate) fn told(&self) -> &Told {
+        &self.told
     }
 
     /// Writes the end and gives the file its final name.
