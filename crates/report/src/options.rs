@@ -31,6 +31,11 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 24.0, allow_negative_numbers = true, value_parser = parse_fps)]
     pub fps: f64,
 
+    /// Frames at ends of windows only: as many a second as divide the scene's rate, at most `--fps`. Without it a frame
+    /// between two ends is interpolated.
+    #[arg(long)]
+    pub exact_frames: bool,
+
     /// A smaller and shorter run of the same scene, for continuous integration.
     #[arg(long)]
     pub quick: bool,
@@ -48,6 +53,7 @@ impl Default for Options {
             threads: None,
             seed: 1,
             fps: 24.0,
+            exact_frames: false,
             quick: false,
             export: Vec::new(),
         }

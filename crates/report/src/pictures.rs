@@ -78,11 +78,13 @@ pub(crate) fn develop(
     let studio = Studio { begin: &begin, shapes: shapes(&begin)?, threads: settings.threads.clamp(1, MOST_THREADS) };
 
     let stride = film_stride(&begin)?;
-    let shots = (0..frames).step_by(stride).map(|frame| Shot { frame, view: &film, quality: Quality::FILM });
+    // A last frame that is not due would advance less than the others.
+    let filmed = tape.steady_frames()?.max(1);
+    let shots = (0..filmed).step_by(stride).map(|frame| Shot { frame, view: &film, quality: Quality::FILM });
     let (mut gif, mut shown, mut skipped) = (Gif::new(gif, settings.film)?, 0, 0);
     studio.take(tape, shots, |_, image, left_out| {
-        shown = frames.min(shown + stride);
-        progress.update(shown, frames, &format!("film: {shown} of {frames} frames"));
+        shown = filmed.min(shown + stride);
+        progress.update(shown, filmed, &format!("film: {shown} of {filmed} frames"));
         skipped += left_out;
         if let Some(mp4) = &mut mp4 {
             mp4.frame(&image);

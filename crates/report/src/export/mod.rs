@@ -10,7 +10,8 @@
 //! | `csv`  | `NAME.csv`                     | the ledger, a row a frame; units in the header                 |
 //!
 //! All of them have Y up and show the tape's frames, as many a second as `--fps` says. Where a run ended before a frame
-//! was due, its last frame is earlier; formats with a time for each frame say so, `pc2`, which has none, leaves it out.
+//! was due, its last frame is earlier; formats with a time for each frame say so, `obj` and `pc2`, which have none, leave
+//! it out.
 //!
 //! | stage                                     | file         |
 //! |-------------------------------------------|--------------|

@@ -13,8 +13,11 @@ pub(super) fn is_own(name: &str) -> bool {
 }
 
 pub(super) fn write(reel: &mut Reel, folder: &PartialFolder) -> Result<(), ExportError> {
-    let (surfaces, clouds) = reel.titles();
+    let ((surfaces, clouds), steady) = (reel.titles(), reel.steady_frames()?);
     while let Some((number, frame)) = reel.next_frame()? {
+        if number >= steady {
+            continue; // read all the same, since every frame is checked
+        }
         let (name, frames) = (&reel.begin.name, reel.frames());
         let mut text = format!("# {name}, frame {number} of {frames}, at {:?} s; metres, Y up\n", frame.time);
         let mut first = 1; // vertices are counted from 1, through all objects

@@ -57,14 +57,9 @@ impl<'a> Reel<'a> {
         Ok(Some((number, frame)))
     }
 
-    /// Frames at equal distances, from the first one on: all but a last one that shows where the run ended, earlier than a
-    /// frame was due.
+    /// As [`Tape::steady_frames`].
     pub fn steady_frames(&mut self) -> Result<usize, ExportError> {
-        let last = self.tape.frames() - 1;
-        let [first, end] = [self.tape.frame(0)?.time, self.tape.frame(last)?.time];
-        // A window may end a rounding error before a frame's time.
-        let due = (end - first) * self.begin.frames_per_second >= last as f64 - 1e-6;
-        Ok(if due { last + 1 } else { last })
+        Ok(self.tape.steady_frames()?)
     }
 
     /// Back to the first frame.

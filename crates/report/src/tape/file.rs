@@ -160,7 +160,7 @@ impl TapeWriter {
         self.record(FRAME, frame)
     }
 
-    /// Appends a snapshot, of the run at the last frame.
+    /// Appends a snapshot, of the run at the end of the last frame's window.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -339,8 +339,21 @@ impl Tape {
         }
     }
 
-    /// Brings `run`, built of the same scene, to frame `number`: back to the last snapshot before it, and through the
-    /// windows since. From there it goes on with the same bits as the run that was recorded.
+    /// Number of frames at equal distances, from the first one on: all but a last one that shows where the run ended,
+    /// earlier than a frame was due.
+    ///
+    /// # Errors
+    /// As [`Tape::frame`].
+    pub fn steady_frames(&mut self) -> Result<usize, TapeError> {
+        let Some(last) = self.frames().checked_sub(1) else { return Ok(0) };
+        let [first, end] = [self.frame(0)?.time, self.frame(last)?.time];
+        // A window may end a rounding error before a frame's time.
+        let due = (end - first) * self.begin.frames_per_second >= last as f64 - 1e-6;
+        Ok(if due { last + 1 } else { last })
+    }
+
+    /// Brings `run`, built of the same scene, to the end of the window of frame `number`: back to the last snapshot before
+    /// it, and through the windows since. From there it goes on with the same bits as the run that was recorded.
     ///
     /// # Errors
     /// There is no such frame, the run is of another scene, or a simulator fails.

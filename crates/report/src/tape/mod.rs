@@ -16,6 +16,7 @@ mod clouds;
 mod file;
 mod numbers;
 mod recorder;
+mod shot;
 mod sound;
 mod tubes;
 
@@ -84,9 +85,10 @@ pub struct TapeCloud {
 /// The run at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Simulated time `[s]`.
+    /// Simulated time `[s]`: start + k/`frames_per_second` of frame k, but for a last one at the end of the run.
     pub time: f64,
-    /// Number of windows taken so far.
+    /// Number of windows taken at the end of the window that it is in. Between two ends it is interpolated, and its forces
+    /// and numbers are those at the end.
     pub window: u64,
     /// Where each of [`Begin::surfaces`] is.
     pub surfaces: Vec<Placement>,

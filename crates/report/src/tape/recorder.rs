@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use partita::{
-    Run, RunNote, Warning,
-    simulator::{Carrier, Cloud, Wrench},
-};
+use partita::{Run, RunNote, Warning, simulator::Wrench};
 
-use super::tubes::{add_corners, with_tubes};
-use super::{Begin, End, Force, Frame, Numbers, Placement, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
+use super::shot::Shot;
+use super::tubes::with_tubes;
+use super::{Begin, End, Force, Frame, Numbers, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
 use crate::{Camera, Colour, Look, Options};
 
 /// How a scene is shown: from where, and how what looks.
@@ -78,8 +76,7 @@ impl Scenery {
             command: command(),
             seed: options.seed,
             versions: versions(),
-            // A frame a window at most.
-            frames_per_second: options.fps.min(1.0 / run.rate().dt()),
+            frames_per_second: frame_rate(options, run.rate().dt()),
             start: run.time(),
             simulators,
             interfaces,
@@ -100,6 +97,15 @@ impl Scenery {
     fn cloud_of(&self, simulator: &str) -> (f64, Look) {
         let rule = self.clouds.iter().rfind(|(name, ..)| name == simulator);
         rule.map_or((0.01, Look::plain(Colour::WATER)), |&(_, radius, look)| (radius, look))
+    }
+}
+
+/// Frames by second for windows of `dt` `[s]`: one a window at most, and at the end of a window if that is asked for.
+fn frame_rate(options: &Options, dt: f64) -> f64 {
+    let windows = 1.0 / (options.fps * dt);
+    match options.exact_frames {
+        true => 1.0 / (dt * (windows - 1e-9).ceil().max(1.0)),
+        false => options.fps.min(1.0 / dt),
     }
 }
 
@@ -131,6 +137,11 @@ pub struct Recorder {
     /// Windows that were taken when it last looked, and the time then `[s]`.
     windows: u64,
     time: f64,
+    /// At the end of the last window, if a frame is due within the next one.
+    previous: Option<Shot>,
+    /// Of the last frame, and its time `[s]`.
+    numbers: Numbers,
+    shown: f64,
     /// When it last looked.
     told: Told,
 }
@@ -199,10 +210,13 @@ impl Recorder {
             inputs_from,
             windows,
             time: run.time(),
+            previous: None,
+            numbers: Numbers::default(),
+            shown: f64::NEG_INFINITY,
             told: Told::default(),
         };
         recorder.told.update(run);
-        recorder.frame(run)?;
+        recorder.frames_until_now(run)?;
         Ok(recorder)
     }
 
@@ -218,10 +232,38 @@ impl Recorder {
         self.windows += 1;
         self.told.update(run);
         self.sums.add(run, run.time() - std::mem::replace(&mut self.time, run.time()));
-        let elapsed = run.time() - self.begin.start;
+        self.frames_until_now(run)
+    }
+
+    /// Writes the frames that are due, and keeps what the next one needs.
+    fn frames_until_now(&mut self, run: &mut Run) -> Result<(), TapeError> {
+        let rate = self.begin.frames_per_second;
         // A window may end a rounding error before a frame's time.
-        if elapsed * self.begin.frames_per_second >= self.frames as f64 - 1e-6 {
-            self.frame(run)?;
+        let rounding = 1e-6 / rate;
+        let (start, previous) = (self.begin.start, self.previous.take());
+        let due_at = |frames: u64| start + frames as f64 / rate;
+        let mut now = None;
+        if due_at(self.frames) <= run.time() + rounding {
+            now = Some(Shot::of(run, &self.begin)?);
+        }
+        while let Some(end) = &now
+            && due_at(self.frames) <= end.time + rounding
+        {
+            let time = due_at(self.frames);
+            match &previous {
+                Some(start) if time < end.time - rounding => self.frame(run, &start.between(end, time))?,
+                _ => {
+                    self.frame(run, end)?;
+                    // Frames that were due before cannot be shown any more, if windows have become longer.
+                    while due_at(self.frames) <= end.time + rounding {
+                        self.frames += 1;
+                    }
+                }
+            }
+        }
+        let next = due_at(self.frames);
+        if next < run.time() + run.rate().dt() - rounding {
+            self.previous = Some(now.map_or_else(|| Shot::of(run, &self.begin), Ok)?);
         }
         Ok(())
     }
@@ -231,7 +273,11 @@ impl Recorder {
     /// # Errors
     /// The tape cannot be written.
     pub fn last(&mut self, run: &mut Run) -> Result<(), TapeError> {
-        if run.windows() > self.inputs_from { self.frame(run) } else { Ok(()) }
+        if self.shown < run.time() - 1e-6 / self.begin.frames_per_second {
+            let end = Shot::of(run, &self.begin)?;
+            return self.frame(run, &end);
+        }
+        Ok(())
     }
 
     /// What is on the tape so far.
@@ -259,39 +305,30 @@ impl Recorder {
         std::fs::rename(&self.path, path).map_err(|source| TapeError::File { path: path.into(), source })
     }
 
-    fn frame(&mut self, run: &mut Run) -> Result<(), TapeError> {
-        let numbers = self.numbers(run)?;
-        let picture = run.picture()?;
-        let placed = |posed: &partita::PosedSurface| match posed.surface.carrier {
-            Carrier::Frame(_) => {
-                Placement::Rigid { position: posed.carriers[0].position, orientation: posed.carriers[0].orientation }
-            }
-            Carrier::Points(_) => {
-                let mut vertices = posed.carriers.iter().map(|state| state.position).collect();
-                add_corners(&posed.surface, &mut vertices);
-                Placement::Deformed(vertices)
-            }
-        };
-        let mut clouds = vec![Cloud::default(); self.begin.clouds.len()];
-        for (simulator, cloud) in picture.clouds {
-            if let Some(number) = self.begin.simulators.iter().position(|name| *name == simulator) {
-                clouds[number] = cloud;
-            }
+    /// Writes a frame of the window that `run` has just taken, or of its end.
+    fn frame(&mut self, run: &mut Run, shot: &Shot) -> Result<(), TapeError> {
+        // A second frame of one window has nothing new to count.
+        if self.sums.windows > 0 || self.frames == 0 {
+            self.numbers = self.numbers(run)?;
+        } else {
+            self.numbers.windows = 0;
         }
+        self.shown = shot.time;
         let frame = Frame {
-            time: run.time(),
+            time: shot.time,
             window: run.windows(),
-            surfaces: picture.surfaces.iter().map(placed).collect(),
-            clouds,
-            forces: self.sums.forces(run),
-            numbers,
+            surfaces: shot.placements(),
+            clouds: shot.clouds.clone(),
+            forces: self.sums.forces(run, &shot.handles),
+            numbers: self.numbers.clone(),
             inputs: run.inputs_since(self.inputs_from),
         };
         self.writer.frame(&frame)?;
         if self.frames.is_multiple_of(self.stride) {
             self.writer.snapshot(&run.save()?)?;
         }
-        (self.inputs_from, self.sums) = (run.windows(), Sums::default());
+        self.inputs_from = run.windows();
+        self.sums.start_again();
         self.frames += 1;
         Ok(())
     }
@@ -373,6 +410,10 @@ impl Sums {
     /// A window of `dt` `[s]`.
     fn add(&mut self, run: &Run, dt: f64) {
         let Some(window) = run.last_window() else { return };
+        if self.windows == 0 {
+            self.seconds = 0.0;
+            self.loads.clear();
+        }
         self.windows += 1;
         self.seconds += dt;
         self.gap = self.gap.max(window.gap);
@@ -388,15 +429,22 @@ impl Sums {
         }
     }
 
-    /// Means over the windows, at the handles as they are now.
-    fn forces(&self, run: &Run) -> Vec<Force> {
+    /// Starts anew. Means of loads stay, for another frame of the same window.
+    fn start_again(&mut self) {
+        let Self { windows, gap, load_change, passes, iterations, .. } = self;
+        (*windows, *gap, *load_change, *passes) = (0, 0.0, 0.0, 0);
+        iterations.clear();
+    }
+
+    /// Means over the windows, at the handles where these are.
+    fn forces(&self, run: &Run, handles: &[[f64; 3]]) -> Vec<Force> {
         let share = if self.seconds > 0.0 { 1.0 / self.seconds } else { 0.0 };
-        let means = run.loads().zip(&self.loads).map(|(load, sum)| (load, sum.scaled(share)));
+        let means = run.loads().zip(handles).zip(&self.loads).map(|((load, at), sum)| (load, at, sum.scaled(share)));
         means
-            .filter(|(_, mean)| *mean != Wrench::ZERO)
-            .map(|(load, mean)| Force {
+            .filter(|(.., mean)| *mean != Wrench::ZERO)
+            .map(|(load, &position, mean)| Force {
                 interface: load.interface,
-                position: load.state.position,
+                position,
                 force: mean.linear,
                 torque: mean.angular,
             })

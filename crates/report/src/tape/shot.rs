@@ -1,0 +1,90 @@
+//! What frames show of a run, at the end of a window or between two.
+
+use std::collections::BTreeMap;
+
+use partita::{
+    PosedSurface, Run,
+    simulator::{Carrier, Cloud, HandleState, path},
+};
+
+use super::tubes::add_corners;
+use super::{Begin, Placement, TapeError};
+
+/// Everything that moves, at one time.
+#[derive(Clone)]
+pub(super) struct Shot {
+    /// `[s]`
+    pub time: f64,
+    surfaces: Vec<PosedSurface>,
+    /// By simulator.
+    pub clouds: Vec<Cloud>,
+    /// Handles with loads, in the order of [`Run::loads`] `[m]`.
+    pub handles: Vec<[f64; 3]>,
+}
+
+impl Shot {
+    pub fn of(run: &mut Run, begin: &Begin) -> Result<Self, TapeError> {
+        let picture = run.picture()?;
+        let mut clouds = vec![Cloud::default(); begin.clouds.len()];
+        for (simulator, cloud) in picture.clouds {
+            if let Some(number) = begin.simulators.iter().position(|name| *name == simulator) {
+                clouds[number] = cloud;
+            }
+        }
+        let handles = run.loads().map(|load| load.state.position).collect();
+        Ok(Self { time: run.time(), surfaces: picture.surfaces, clouds, handles })
+    }
+
+    /// Where surfaces are, in the order of [`Begin::surfaces`].
+    pub fn placements(&self) -> Vec<Placement> {
+        let placed = |posed: &PosedSurface| match posed.surface.carrier {
+            Carrier::Frame(_) => {
+                Placement::Rigid { position: posed.carriers[0].position, orientation: posed.carriers[0].orientation }
+            }
+            Carrier::Points(_) => {
+                let mut vertices = posed.carriers.iter().map(|state| state.position).collect();
+                add_corners(&posed.surface, &mut vertices);
+                Placement::Deformed(vertices)
+            }
+        };
+        self.surfaces.iter().map(placed).collect()
+    }
+
+    /// What moves between this and a later shot, at `time` `[s]`. Handles follow the cubic with position and velocity of
+    /// both, and turn by their spin; free particles go straight. Of these it shows the ones that are in both.
+    pub fn between(&self, end: &Self, time: f64) -> Self {
+        let dt = end.time - self.time;
+        let s = (time - self.time) / dt;
+        let posed = |(a, b): (&PosedSurface, &PosedSurface)| {
+            let carriers = a.carriers.iter().zip(&b.carriers);
+            PosedSurface { carriers: carriers.map(|(a, b)| on_the_way(a, b, dt, s)).collect(), ..b.clone() }
+        };
+        let straight = |a: [f64; 3], b: [f64; 3]| std::array::from_fn(|k| (1.0 - s) * a[k] + s * b[k]);
+        let cloud = |(a, b): (&Cloud, &Cloud)| {
+            let before: BTreeMap<u64, [f64; 3]> = a.ids.iter().copied().zip(a.positions.iter().copied()).collect();
+            let mut between = Cloud::default();
+            for (id, end) in b.ids.iter().zip(&b.positions) {
+                if let Some(start) = before.get(id) {
+                    between.push(*id, straight(*start, *end));
+                }
+            }
+            between
+        };
+        Self {
+            time,
+            surfaces: self.surfaces.iter().zip(&end.surfaces).map(posed).collect(),
+            clouds: self.clouds.iter().zip(&end.clouds).map(cloud).collect(),
+            handles: self.handles.iter().zip(&end.handles).map(|(a, b)| straight(*a, *b)).collect(),
+        }
+    }
+}
+
+/// The state at a fraction of a window. A cubic would swing far out where a velocity jumps in it, such as at an impact:
+/// there the way is straight.
+fn on_the_way(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
+    let cubic = path::cubic(start, end, dt, s);
+    let straight = path::straight(start, end, dt, s);
+    let apart = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+    let way = apart(start.position, end.position);
+    if apart(cubic.position, straight.position) <= 0.25 * way { cubic } else { straight }
+}
