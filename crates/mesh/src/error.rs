@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::Seam;
+
 /// Why something is not a mesh. Vertices and triangles are numbered from 0, as they were given.
 #[derive(Debug, thiserror::Error)]
 pub enum MeshError {
@@ -114,6 +116,12 @@ pub enum MeshError {
         /// What was given.
         value: f64,
     },
+    /// A factor to scale by.
+    #[error("a mesh is scaled by a positive, finite factor, got {value}")]
+    Factor {
+        /// What was given.
+        value: f64,
+    },
     /// Generator argument: a point of a profile that cannot be turned about the axis.
     #[error("profile point {point} (distance from the axis, height) is {found:?} m; expected {expected}")]
     Profile {
@@ -154,6 +162,16 @@ pub enum MeshError {
         line: usize,
         /// The problem.
         source: Box<MeshError>,
+    },
+    /// The surface of an OBJ file falls apart where it looks joined.
+    #[error("{file}: {seams} seams, of which the first: {first}; `read_obj(..)?.repaired()` joins them")]
+    Seams {
+        /// The file's name, or what the caller calls it.
+        file: String,
+        /// Number of seams.
+        seams: usize,
+        /// The first of them.
+        first: Seam,
     },
     /// A file that cannot be opened or read.
     #[error("{} cannot be read: {source}", .path.display())]

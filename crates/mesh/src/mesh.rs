@@ -196,6 +196,18 @@ impl Mesh {
         self.mapped(|x| turn * x)
     }
 
+    /// The mesh scaled about the origin: by 0.001, from millimetres to metres.
+    ///
+    /// # Errors
+    ///
+    /// When the factor is not positive and finite, or as of [`Mesh::at`].
+    pub fn scaled(self, factor: f64) -> Result<Self, MeshError> {
+        if !(factor.is_finite() && factor > 0.0) {
+            return Err(MeshError::Factor { value: factor });
+        }
+        self.mapped(|x| factor * x)
+    }
+
     /// Several meshes as islands of one: vertices and triangles of the first, then of the next.
     ///
     /// # Errors

@@ -1,15 +1,18 @@
 //! Wavefront OBJ: positions and faces. Texture coordinates, normals, materials, lines and curves are passed over, and
 //! all objects and groups become one mesh (of several islands, if they do not touch).
 //!
-//! `tobj` reads numbers and cuts polygons, but drops line numbers and takes vertices of different objects apart. So
-//! each line is looked at here first, and only what matters is handed on.
+//! `tobj` reads numbers, but drops line numbers and takes vertices of different objects apart. So each line is looked at
+//! here first, and only what matters is handed on.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use nalgebra::Vector3;
+
 use crate::mesh::{LARGEST, check_counts};
+use crate::polygon::cut;
 use crate::{Mesh, MeshError, Repair};
 
 /// Largest file that is read `[bytes]`.
@@ -20,7 +23,8 @@ const LARGEST_FILE: u64 = 1 << 30;
 pub struct Soup {
     /// Positions `[m]`, in the order in which faces name them; those that no face names are left out.
     pub vertices: Vec<[f64; 3]>,
-    /// Corners. A polygon has become a fan around its first corner, which suits convex ones.
+    /// Corners. A polygon has become a fan around its first corner if it is convex, else the triangles of its projection
+    /// along its normal.
     pub triangles: Vec<[u32; 3]>,
     /// The file's name, for messages.
     file: String,
@@ -29,13 +33,19 @@ pub struct Soup {
 }
 
 impl Soup {
-    /// The mesh, if it is one.
+    /// The mesh, if it is one. One that is to have seams, such as two layers that are not sewn, is what [`Mesh::new`]
+    /// makes of vertices and triangles.
     ///
     /// # Errors
     ///
-    /// As [`Mesh::new`], with file and line.
+    /// As [`Mesh::new`], with file and line; or it has seams.
     pub fn mesh(&self) -> Result<Mesh, MeshError> {
-        Mesh::new(&self.vertices, &self.triangles).map_err(|source| self.with_line(source))
+        let mesh = Mesh::new(&self.vertices, &self.triangles).map_err(|source| self.with_line(source))?;
+        let seams = mesh.seams();
+        match seams.first() {
+            None => Ok(mesh),
+            Some(&first) => Err(MeshError::Seams { file: self.file.clone(), seams: seams.len(), first }),
+        }
     }
 
     /// The mesh that can be made of it.
@@ -78,25 +88,74 @@ pub fn read_obj(path: impl AsRef<Path>) -> Result<Soup, MeshError> {
 /// As [`read_obj`].
 pub fn read_obj_bytes(file: &str, bytes: &[u8]) -> Result<Soup, MeshError> {
     let whole = |problem: String| MeshError::Obj { file: file.into(), problem };
-    let lines = logical_lines(bytes);
-    let (essence, triangle_lines) = essence(file, &lines)?;
-    if triangle_lines.is_empty() {
-        return Err(whole("no faces".into()));
+    let bytes = text_of(bytes).map_err(&whole)?;
+    let lines = logical_lines(&bytes);
+    let (essence, face_lines, triangles) = essence(file, &lines)?;
+    if face_lines.is_empty() {
+        return Err(whole("no faces: no line that begins with `f`".into()));
     }
-    check_counts(0, triangle_lines.len())?;
+    check_counts(0, triangles)?;
 
-    let triangulate = tobj::LoadOptions { triangulate: true, ..tobj::LoadOptions::default() };
     let no_materials = |_: &Path| Err(tobj::LoadError::OpenFileFailed);
-    let (models, _) = tobj::load_obj_buf(&mut essence.as_bytes(), &triangulate, no_materials)
+    let (models, _) = tobj::load_obj_buf(&mut essence.as_bytes(), &tobj::LoadOptions::default(), no_materials)
         .map_err(|error| whole(error.to_string()))?;
     // No objects, groups or materials were handed on, so there is one model.
     let [model] = models.as_slice() else {
         return Err(whole(format!("{} objects where one was expected", models.len())));
     };
     let vertices: Vec<[f64; 3]> = model.mesh.positions.as_chunks().0.to_vec();
-    let triangles: Vec<[u32; 3]> = model.mesh.indices.as_chunks().0.to_vec();
-    assert_eq!(triangles.len(), triangle_lines.len(), "a polygon of k corners is k - 2 triangles");
+    let (mut rest, mut triangles, mut triangle_lines) = (model.mesh.indices.as_slice(), vec![], vec![]);
+    for (number, &line) in face_lines.iter().enumerate() {
+        // None are listed where all are triangles.
+        let (corners, others) = rest.split_at(model.mesh.face_arities.get(number).map_or(3, |&arity| arity as usize));
+        rest = others;
+        let places: Vec<Vector3<f64>> = corners.iter().map(|&corner| vertices[corner as usize].into()).collect();
+        let cut = cut(&places).map_err(|why| MeshError::ObjLine {
+            file: file.into(),
+            line,
+            problem: format!("face of {} corners {why}", corners.len()),
+        })?;
+        triangle_lines.extend(std::iter::repeat_n(line, cut.len()));
+        triangles.extend(cut.into_iter().map(|triangle| triangle.map(|k| corners[k as usize])));
+    }
     Ok(Soup { vertices, triangles, file: file.into(), lines: triangle_lines })
+}
+
+/// The file as text of single bytes, with lines that end in a line feed.
+///
+/// # Errors
+///
+/// It is another kind of file, which the message names.
+fn text_of(bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let kinds: [(&[u8], &str); 7] = [
+        (b"\x1f\x8b", "compressed by gzip; unpack it first"),
+        (b"PK\x03\x04", "a zip archive; unpack it first"),
+        (b"glTF", "a glTF file; export it as OBJ"),
+        (b"ply", "a PLY file; export it as OBJ"),
+        (b"solid", "an STL file; export it as OBJ"),
+        (b"Kaydara FBX", "an FBX file; export it as OBJ"),
+        (b"BLENDER", "a Blender file; export it as OBJ"),
+    ];
+    if let Some((_, kind)) = kinds.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err((*kind).into());
+    }
+    let utf16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units = bytes.as_chunks().0.iter().map(|pair| unit(*pair));
+        char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into_bytes()
+    };
+    let text = match bytes {
+        [0xff, 0xfe, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [a, 0, b, 0, ..] if *a > 0 && *b > 0 => utf16(bytes, u16::from_le_bytes),
+        [0, a, 0, b, ..] if *a > 0 && *b > 0 => utf16(bytes, u16::from_be_bytes),
+        _ => bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).to_vec(),
+    };
+    if text.contains(&0) {
+        return Err("a binary file, not OBJ".into());
+    }
+    // Old ends of lines: a carriage return, alone or before a line feed.
+    let is_end = |k: usize| text[k] == b'\r' && text.get(k + 1) != Some(&b'\n');
+    Ok((0..text.len()).map(|k| if is_end(k) { b'\n' } else { text[k] }).collect())
 }
 
 impl Mesh {
@@ -121,7 +180,6 @@ impl Mesh {
 
 /// Numbered lines without comments; a line that ends with a backslash goes on in the next.
 fn logical_lines(bytes: &[u8]) -> Vec<(usize, String)> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut lines: Vec<(usize, String)> = vec![];
     let mut goes_on = false;
     for (number, line) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
@@ -143,12 +201,12 @@ fn logical_lines(bytes: &[u8]) -> Vec<(usize, String)> {
     lines
 }
 
-/// The positions and faces alone, with plain indices, and for each triangle to come its line.
-fn essence(file: &str, lines: &[(usize, String)]) -> Result<(String, Vec<usize>), MeshError> {
+/// The positions and faces alone, with plain indices, the line of each face, and how many triangles they will be.
+fn essence(file: &str, lines: &[(usize, String)]) -> Result<(String, Vec<usize>, usize), MeshError> {
     let words = |line: &'static str| move |(_, text): &&(usize, String)| text.split_whitespace().next() == Some(line);
     let total = lines.iter().filter(words("v")).count() as i64;
 
-    let (mut essence, mut triangle_lines) = (String::new(), vec![]);
+    let (mut essence, mut face_lines, mut triangles) = (String::new(), vec![], 0);
     let mut positions = 0i64;
     for (line, text) in lines {
         let refused = |problem: String| MeshError::ObjLine { file: file.into(), line: *line, problem };
@@ -189,12 +247,13 @@ fn essence(file: &str, lines: &[(usize, String)]) -> Result<(String, Vec<usize>)
                     return Err(refused(format!("a face needs 3 corners, got {corners}")));
                 }
                 essence.push('\n');
-                triangle_lines.extend(std::iter::repeat_n(*line, corners - 2));
+                face_lines.push(*line);
+                triangles += corners - 2;
             }
             _ => {}
         }
     }
-    Ok((essence, triangle_lines))
+    Ok((essence, face_lines, triangles))
 }
 
 /// For messages: a file may hold words of a gigabyte.

@@ -6,6 +6,8 @@ use std::fmt;
 use nalgebra::Vector3;
 
 use crate::mesh::{check_coordinates, check_counts, check_index, check_triangle, duplicates};
+use crate::polygon::cut;
+use crate::seams::{junctions, touches};
 use crate::shells::{Shell, inside_out};
 use crate::topology::{HalfEdge, at_edges, fans, half_edges, islands};
 use crate::{Mesh, MeshError};
@@ -31,6 +33,13 @@ pub enum Repair {
         triangle: usize,
         /// The earlier one.
         of: usize,
+    },
+    /// This vertex lay on an edge of the boundary, and was made a corner of its triangle.
+    Joined {
+        /// The vertex.
+        vertex: u32,
+        /// Ends of the edge.
+        edge: [u32; 2],
     },
     /// More than two triangles met at this edge, and were parted there.
     Parted {
@@ -71,6 +80,7 @@ impl fmt::Display for Repair {
             Repair::DroppedDuplicate { triangle, of } => {
                 write!(f, "triangle {triangle} dropped: it has the corners of triangle {of}")
             }
+            Repair::Joined { vertex, edge } => write!(f, "vertex {vertex} joined to edge {edge:?}, on which it lay"),
             Repair::Parted { vertices, triangles } => {
                 write!(f, "edge {vertices:?} parted: {triangles} triangles met there, at most 2 are possible")
             }
@@ -90,7 +100,8 @@ const WELD: f64 = 2.1e-7;
 
 impl Mesh {
     /// Makes a mesh of triangles that [`Mesh::new`] may refuse, and tells what it took. In this order: vertices at one
-    /// place are welded, triangles that are flat or appear twice are dropped, edges with too many triangles parted,
+    /// place are welded, triangles that are flat or appear twice are dropped, edges of the boundary joined with vertices that lie on
+    /// them ([`Mesh::seams`]), edges with too many triangles parted,
     /// neighbours turned to agree and one-sided surfaces cut, vertices split where their triangles fall apart, closed
     /// islands turned so that solids face outwards and cavities inwards, unused vertices dropped. Vertices and
     /// triangles that stay keep their order; copies come last.
@@ -129,10 +140,14 @@ impl Mesh {
         let mut repairs = vec![];
         let tolerance = weld_tolerance(&positions);
         let into = weld(&positions, tolerance, &mut repairs);
-        let (mut corners, numbers) = drop_useless(triangles, &into, &positions, &mut repairs);
+        let mut corners: Vec<[u32; 3]> = triangles.iter().map(|corners| corners.map(|i| into[i as usize])).collect();
+        let mut numbers: Vec<usize> = (0..corners.len()).collect();
+        drop_useless(&mut corners, &mut numbers, &positions, &mut repairs);
         if corners.is_empty() {
             return Err(MeshError::Empty);
         }
+        join_junctions(&mut corners, &mut numbers, &positions, tolerance, &mut repairs);
+        drop_useless(&mut corners, &mut numbers, &positions, &mut repairs);
         let mut neighbours = part_edges(&corners, &mut repairs);
         let mut turned = turn_to_agree(corners.len(), &neighbours);
         cut_seams(&mut neighbours, &turned, &mut repairs);
@@ -151,7 +166,7 @@ impl Mesh {
 ///
 /// Relative to the largest coordinate, since that is what single precision resolves: 2 mm at 10 km. Something small far
 /// from the origin can only have come in double precision; relative to its own size, so that its details stay.
-fn weld_tolerance(positions: &[Vector3<f64>]) -> f64 {
+pub(crate) fn weld_tolerance(positions: &[Vector3<f64>]) -> f64 {
     let Some(&first) = positions.first() else { return 0.0 };
     let (low, high) = positions.iter().fold((first, first), |(low, high), x| (low.inf(x), high.sup(x)));
     WELD * low.amax().max(high.amax()).min((high - low).norm())
@@ -189,29 +204,75 @@ fn weld(positions: &[Vector3<f64>], tolerance: f64, repairs: &mut Vec<Repair>) -
     into
 }
 
-/// Triangles with three different corners, an area, and no earlier twin; and their first numbers.
+/// Leaves triangles with three different corners, an area, and no earlier twin.
 fn drop_useless(
-    triangles: &[[u32; 3]],
-    into: &[u32],
+    corners: &mut Vec<[u32; 3]>,
+    numbers: &mut Vec<usize>,
     positions: &[Vector3<f64>],
     repairs: &mut Vec<Repair>,
-) -> (Vec<[u32; 3]>, Vec<usize>) {
-    let (mut corners, mut numbers) = (vec![], vec![]);
-    for (number, triangle) in triangles.iter().enumerate() {
-        let welded = triangle.map(|i| into[i as usize]);
-        if check_triangle(number, &welded, positions).is_ok() {
-            corners.push(welded);
-            numbers.push(number);
-        } else {
-            repairs.push(Repair::DroppedFlat { triangle: number });
+) {
+    let mut kept = vec![true; corners.len()];
+    for (t, triangle) in corners.iter().enumerate() {
+        if check_triangle(t, triangle, positions).is_err() {
+            kept[t] = false;
+            repairs.push(Repair::DroppedFlat { triangle: numbers[t] });
         }
     }
-    let mut twin = vec![false; corners.len()];
-    for (second, first) in duplicates(&corners) {
-        twin[second] = true;
+    retain(corners, numbers, &kept);
+    let mut kept = vec![true; corners.len()];
+    for (second, first) in duplicates(corners) {
+        kept[second] = false;
         repairs.push(Repair::DroppedDuplicate { triangle: numbers[second], of: numbers[first] });
     }
-    corners.into_iter().zip(numbers).zip(twin).filter(|(_, twin)| !twin).map(|(triangle, _)| triangle).unzip()
+    retain(corners, numbers, &kept);
+}
+
+fn retain(corners: &mut Vec<[u32; 3]>, numbers: &mut Vec<usize>, kept: &[bool]) {
+    let mut all = kept.iter();
+    corners.retain(|_| all.next().is_some_and(|kept| *kept));
+    let mut all = kept.iter();
+    numbers.retain(|_| all.next().is_some_and(|kept| *kept));
+}
+
+/// Makes vertices of the boundary that lie on other edges of it corners of their triangles, which are cut anew. New triangles have
+/// the numbers of those that they are parts of.
+fn join_junctions(
+    corners: &mut Vec<[u32; 3]>,
+    numbers: &mut Vec<usize>,
+    positions: &[Vector3<f64>],
+    tolerance: f64,
+    repairs: &mut Vec<Repair>,
+) {
+    let halves = half_edges(corners);
+    let open: Vec<HalfEdge> =
+        at_edges(&halves).filter(|meeting| meeting.len() == 1).map(|meeting| meeting[0]).collect();
+    let boundary: Vec<[u32; 2]> = open.iter().map(|half| half.ends).collect();
+    let touches = touches(positions, &boundary, tolerance);
+    // By triangle, the vertices on each of its edges, in order from the first to the second end.
+    let mut on: BTreeMap<usize, Vec<([u32; 2], u32)>> = BTreeMap::new();
+    for (number, vertex) in junctions(positions, &boundary, &touches, tolerance) {
+        on.entry(open[number].triangle as usize).or_default().push((boundary[number], vertex));
+        repairs.push(Repair::Joined { vertex, edge: boundary[number] });
+    }
+    for (triangle, on) in on {
+        let mut polygon = vec![];
+        for k in 0..3 {
+            let [from, to] = [corners[triangle][k], corners[triangle][(k + 1) % 3]];
+            polygon.push(from);
+            let along =
+                |wanted: [u32; 2]| on.iter().filter(move |(edge, _)| *edge == wanted).map(|(_, vertex)| *vertex);
+            polygon.extend(along([from, to]));
+            polygon.extend(along([to, from]).collect::<Vec<_>>().into_iter().rev());
+        }
+        let places: Vec<Vector3<f64>> = polygon.iter().map(|&vertex| positions[vertex as usize]).collect();
+        let Ok(parts) = cut(&places) else { continue };
+        let mut parts = parts.into_iter().map(|part| part.map(|k| polygon[k as usize]));
+        corners[triangle] = parts.next().unwrap_or(corners[triangle]);
+        for part in parts {
+            corners.push(part);
+            numbers.push(numbers[triangle]);
+        }
+    }
 }
 
 /// Those that stay neighbours: the sides of two triangles that are the only ones of their piece at an edge.

@@ -1,0 +1,121 @@
+//! Polygons cut into triangles.
+//!
+//! Strictly convex ones become a fan around their first corner. Others are cut by a constrained Delaunay triangulation
+//! of their projection along the normal (M. Newell's sum of cross products), of which the triangles inside stay. Corners
+//! on an edge between two others are kept: without them a neighbour that has them would be torn off.
+
+use std::f64::consts::TAU;
+
+use nalgebra::{Vector2, Vector3};
+use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
+
+type V2 = Vector2<f64>;
+
+/// Smallest area of a triangle, relative to the square of its longest edge [-]. Smaller ones lie between corners on one
+/// line, outside of the polygon by rounding.
+const FLATTEST: f64 = 1e-10;
+
+/// Most corners of a polygon that is not convex: whether a triangle is inside takes as many steps.
+const MOST_CORNERS: usize = 4096;
+
+/// Area that triangles may differ by from their polygon, relative to the square of its diameter [-]: rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Why a polygon cannot be cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Uncut {
+    CrossesItself,
+    TooManyCorners,
+}
+
+impl std::fmt::Display for Uncut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::CrossesItself => f.write_str("crosses itself; cut it into triangles"),
+            Self::TooManyCorners => {
+                write!(f, "is not convex, with more than {MOST_CORNERS} corners; cut it into triangles")
+            }
+        }
+    }
+}
+
+/// Triangles of a polygon with at least three corners, as numbers of these, with the orientation of the polygon. One
+/// without an area, or that names a corner twice in a row, becomes a fan.
+pub(crate) fn cut(corners: &[Vector3<f64>]) -> Result<Vec<[u32; 3]>, Uncut> {
+    let fan = || (1..corners.len() as u32 - 1).map(|k| [0, k, k + 1]).collect();
+    if corners.len() == 3 {
+        return Ok(fan());
+    }
+    let size = corners.iter().map(|x| (x - corners[0]).amax()).fold(0.0, f64::max);
+    let scaled: Vec<Vector3<f64>> = corners.iter().map(|x| (x - corners[0]) / size).collect();
+    let following = |k: usize| (k + 1) % corners.len();
+    let normal: Vector3<f64> = (0..corners.len()).map(|k| scaled[k].cross(&scaled[following(k)])).sum();
+    let repeats = (0..corners.len()).any(|k| corners[k] == corners[following(k)]);
+    if repeats || size == 0.0 || normal.norm() <= ROUNDING {
+        return Ok(fan());
+    }
+    let u = normal.cross(&Vector3::ith(normal.iamin(), 1.0)).normalize();
+    let v = normal.normalize().cross(&u);
+    let flat: Vec<V2> = scaled.iter().map(|x| V2::new(u.dot(x), v.dot(x))).collect();
+    if is_strictly_convex(&flat) {
+        return Ok(fan());
+    }
+    if corners.len() > MOST_CORNERS {
+        return Err(Uncut::TooManyCorners);
+    }
+    let triangles = triangulated(&flat).ok_or(Uncut::CrossesItself)?;
+    let area: f64 = triangles.iter().map(|triangle| doubled_area(triangle.map(|k| flat[k as usize]))).sum();
+    if (area - normal.norm()).abs() > ROUNDING { Err(Uncut::CrossesItself) } else { Ok(triangles) }
+}
+
+/// Whether it turns left at every corner, and once around in all.
+fn is_strictly_convex(x: &[V2]) -> bool {
+    let n = x.len();
+    let edge = |k: usize| x[(k + 1) % n] - x[k % n];
+    let turn = |k: usize| edge(k).perp(&edge(k + 1)).atan2(edge(k).dot(&edge(k + 1)));
+    (0..n).all(|k| turn(k) > 1e-6) && ((0..n).map(turn).sum::<f64>() - TAU).abs() < 1e-3
+}
+
+/// The triangles of a constrained Delaunay triangulation that lie inside, if edges do not cross.
+fn triangulated(x: &[V2]) -> Option<Vec<[u32; 3]>> {
+    let mut mesh = ConstrainedDelaunayTriangulation::<Point2<f64>>::new();
+    let mut handles = Vec::with_capacity(x.len());
+    // By handle, the first corner there.
+    let mut corner_of = Vec::new();
+    for (corner, point) in (0..).zip(x) {
+        let handle = mesh.insert(Point2::new(point.x, point.y)).ok()?;
+        if handle.index() == corner_of.len() {
+            corner_of.push(corner);
+        }
+        handles.push(handle);
+    }
+    for k in 0..x.len() {
+        let [from, to] = [handles[k], handles[(k + 1) % x.len()]];
+        if from != to {
+            if !mesh.can_add_constraint(from, to) {
+                return None;
+            }
+            mesh.add_constraint(from, to);
+        }
+    }
+    let corners = mesh.inner_faces().map(|face| face.vertices().map(|vertex| corner_of[vertex.index()]));
+    let is_part = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|k| x[k as usize]);
+        let longest = (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
+        doubled_area([a, b, c]) > FLATTEST * longest && is_inside(x, (a + b + c) / 3.0)
+    };
+    Some(corners.filter(is_part).collect())
+}
+
+/// Whether a ray from the point crosses an odd number of edges.
+fn is_inside(x: &[V2], point: V2) -> bool {
+    let crosses = |k: &usize| {
+        let [a, b] = [x[*k], x[(k + 1) % x.len()]];
+        (a.y > point.y) != (b.y > point.y) && point.x < a.x + (point.y - a.y) / (b.y - a.y) * (b.x - a.x)
+    };
+    (0..x.len()).filter(crosses).count() % 2 == 1
+}
+
+fn doubled_area([a, b, c]: [V2; 3]) -> f64 {
+    (b - a).perp(&(c - a))
+}
