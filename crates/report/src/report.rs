@@ -243,13 +243,20 @@ impl Report {
     }
 
     fn write_exports(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
+        let mut failed = Ok(());
         for (i, format) in self.options.export.iter().enumerate() {
-            if !self.options.export[..i].contains(format) {
-                made.progress.update(i, self.options.export.len(), &format!("export: {}", format.ending()));
-                made.files.push(export(&mut Tape::open(tape)?, *format, &self.options.out)?);
+            if self.options.export[..i].contains(format) {
+                continue;
+            }
+            made.progress.update(i, self.options.export.len(), &format!("export: {}", format.ending()));
+            match export(&mut Tape::open(tape)?, *format, &self.options.out) {
+                Ok(path) => made.files.push(path),
+                // The others do not depend on it. The first error is the one of the whole.
+                Err(error) if failed.is_ok() => failed = Err(error.into()),
+                Err(error) => made.notes.push(error.to_string()),
             }
         }
-        Ok(())
+        failed
     }
 
     /// Beside a new tape, removes what every recorded run makes and this one did not. Tells of what stays and is not of

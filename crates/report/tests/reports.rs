@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use partita::prelude::*;
-use partita_report::{Bound, Camera, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError, exit};
+use partita_report::{Bound, Camera, Format, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError, exit};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -200,4 +200,25 @@ fn a_link_in_the_tapes_place_is_refused() {
     let error = recorded(&report, scenery()).err().unwrap().to_string();
     assert!(error.contains("crates.tape.partial") && error.contains("link"), "{error}");
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
+}
+
+/// An export that fails is an error of the whole, and the others are there.
+#[test]
+fn an_export_that_fails_does_not_stop_the_others() {
+    let out = tempfile::tempdir().unwrap();
+    let export = vec![Format::Obj, Format::Csv, Format::Npz];
+    let report = Report::new("fall", &Options { out: out.path().into(), export, ..Options::default() }).unwrap();
+    let mut rigid = RigidBodies::new("rigid");
+    rigid.add("ball", Body::dynamic(Shape::ball(0.5))).unwrap();
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.add(rigid);
+    let mut run = scene.build().unwrap();
+    let camera = Camera::framing([[-1.0; 3], [1.0; 3]]);
+    let recording = report.record(&mut run, 0.1, Scenery::new(camera)).unwrap();
+    // Something of somebody else has come under its name.
+    std::fs::create_dir(out.path().join("fall.obj")).unwrap();
+    std::fs::write(out.path().join("fall.obj/thesis.txt"), "mine").unwrap();
+    assert_eq!(report.finish(recording), ExitCode::FAILURE);
+    assert!(out.path().join("fall.csv").is_file() && out.path().join("fall.npz").is_file());
+    assert_eq!(std::fs::read_to_string(out.path().join("fall.obj/thesis.txt")).unwrap(), "mine");
 }
