@@ -13,14 +13,13 @@
 //! the last 512 windows. Impacts and holding impulses are left out: the follower predicts them for the
 //! window in which they act.
 
-use partita_simulator::{HandleState, Mobility, Outcome, Wrench};
+use partita_simulator::{Outcome, Wrench};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Scheme,
     engine::{Engine, InterfaceState},
-    passivity::kinetic,
-    plan::{Interface, Slot, orientation_of},
+    plan::{Interface, Slot},
     report::{Warning, WarningKind},
 };
 
@@ -32,6 +31,9 @@ const MEMORY: f64 = 512.0;
 
 /// Load from which the lag of a window counts, relative to the mean load of the last windows [-].
 const SIGNIFICANT: f64 = 0.25;
+
+/// Mean load per window, relative to the leader's momentum, that is rounding [-].
+const ROUNDING: f64 = 1e-12;
 
 /// Energy that always counts as moving, relative to what the other accelerations of a handle give it in one
 /// window from rest [-]: a body that rests moves by rounding.
@@ -114,9 +116,8 @@ impl CouplingError {
             self.windows = START.min(self.windows + 1);
         }
         let load = attached.size();
-        if load > 0.0 && load >= SIGNIFICANT * self.load {
-            self.lag = faded(self.lag, attached.relative().min(1.0));
-        }
+        let is_significant = load > 0.0 && load >= SIGNIFICANT * self.load;
+        self.lag = faded(self.lag, if is_significant { attached.relative().min(1.0) } else { 0.0 });
         self.load = faded(self.load, load);
         self.work = ((1.0 - 1.0 / WINDOWS) * self.work + work).max(0.0);
         self.energy = ((1.0 - 1.0 / MEMORY) * self.energy).max(energy);
@@ -177,8 +178,7 @@ impl Engine {
                 let motion = self.motion([i, s], dt);
                 put_in += motion.work(load - reaction);
                 let gained = state.accelerations.get(s).map_or([[0.0; 3]; 2], |a| a.map(|a| a.map(|a| a * dt)));
-                energy += slot.energy(motion.end, [motion.end.velocity, motion.end.spin])
-                    + REST * slot.energy(motion.end, gained);
+                energy += slot.energy([motion.end.velocity, motion.end.spin]) + REST * slot.energy(gained);
                 let sizes = [load - reaction, load, reaction].map(|impulse| slot.size(impulse));
                 all.add(sizes);
                 if !slot.collides {
@@ -190,7 +190,7 @@ impl Engine {
             error.add([&all, &attached], put_in, energy);
             if error.work > self.thresholds.work * error.energy {
                 let Interface { follower, leader, ref slots } = self.interfaces[i];
-                let of_leader = slots.iter().any(|slot| slot.known.is_none()).then_some(leader);
+                let of_leader = slots.iter().any(|slot| slot.inverse_masses.is_none()).then_some(leader);
                 let known = [Some(follower), of_leader].into_iter().flatten().filter_map(|member| self.kinetic(member));
                 let moving = energy + known.sum::<f64>();
                 let error = &mut self.state.interfaces[i].error;
@@ -206,16 +206,24 @@ impl Engine {
     pub(crate) fn warn(&mut self, gap: f64, outcome: &Outcome) {
         let (window, thresholds) = (self.state.window, self.thresholds);
         let is_iterated = self.scheme != Scheme::Interleaved;
+        let is_rounding: Vec<bool> = (0..self.interfaces.len())
+            .map(|i| {
+                let CouplingError { lag, load, .. } = self.state.interfaces[i].error;
+                lag > thresholds.lag && load <= ROUNDING * self.momentum(self.interfaces[i].leader)
+            })
+            .collect();
         let mut warnings = Vec::new();
         let mut check = |kind: WarningKind, source: &dyn Fn() -> String, error: f64, bound: f64, threshold: f64| {
             if error > threshold * bound {
                 warnings.push(Warning::new(kind, source(), window, [error, bound], is_iterated));
             }
         };
-        for (plan, state) in self.interfaces.iter().zip(&self.state.interfaces) {
+        for ((plan, state), is_rounding) in self.interfaces.iter().zip(&self.state.interfaces).zip(is_rounding) {
             let source = || format!("{} on {}", self.members[plan.follower].name, self.members[plan.leader].name);
             let CouplingError { windows, lag, work, energy, .. } = state.error;
-            check(WarningKind::Lag, &source, lag, 1.0, thresholds.lag);
+            if !is_rounding {
+                check(WarningKind::Lag, &source, lag, 1.0, thresholds.lag);
+            }
             if energy > 0.0 && windows == START {
                 check(WarningKind::Work, &source, work, energy, thresholds.work);
             }
@@ -235,10 +243,18 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Momentum of a simulator if all of it moves one way, 0 if it reports none `[N s]`.
+    fn momentum(&mut self, member: usize) -> f64 {
+        let ledger = self.seats[member].look(|simulator| simulator.ledger()).ok().flatten();
+        ledger.map_or(0.0, |ledger| (2.0 * ledger.kinetic * ledger.mass).max(0.0).sqrt())
+    }
+}
+
 impl Slot {
     /// Whether an impulse may move the handle: unless it is known that none does.
     fn can_move(&self) -> bool {
-        self.known.is_none_or(|mobility| !mobility.is_zero())
+        self.inverse_masses.is_none_or(|[linear, angular]| linear > 0.0 || angular > 0.0)
     }
 
     /// Size of an impulse, a torque divided by the extent `[N s]`.
@@ -248,9 +264,13 @@ impl Slot {
         norm(impulse.linear) + if torque > 0.0 && self.extent > 0.0 { torque / self.extent } else { 0.0 }
     }
 
-    /// Kinetic energy of the handle at such a velocity and spin, 0 where its mobility is not known `[J]`.
-    fn energy(&self, state: &HandleState, velocities: [[f64; 3]; 2]) -> f64 {
-        let known = self.known.unwrap_or(Mobility::ZERO);
-        kinetic(&known.turned(&orientation_of(state)), velocities)
+    /// Kinetic energy of the handle at a velocity and spin, 0 if its mobility is unknown `[J]`.
+    fn energy(&self, velocities: [[f64; 3]; 2]) -> f64 {
+        let inverse_masses = self.inverse_masses.unwrap_or_default();
+        let of = |velocity: [f64; 3], inverse: f64| {
+            let squared: f64 = velocity.iter().map(|v| v * v).sum();
+            if inverse > 0.0 { 0.5 * squared / inverse } else { 0.0 }
+        };
+        of(velocities[0], inverse_masses[0]) + of(velocities[1], inverse_masses[1])
     }
 }

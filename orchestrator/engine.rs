@@ -10,7 +10,7 @@ use crate::{
     accuracy::{CouplingError, WindowError},
     ledger::InterfaceLedger,
     loaded::STEP,
-    passivity::{Passivity, SlotIndex},
+    passivity::{Passivity, SlotIndex, inverse_masses},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     responses::{Accelerations, lasting},
     totals::Totals,
@@ -207,7 +207,8 @@ impl Engine {
             };
             for (slot, (mobility, is_linked)) in interface.slots.iter_mut().zip(mobilities) {
                 if is_used(slot) {
-                    (slot.mobility, slot.is_linked, slot.known) = (mobility, is_linked, Some(mobility));
+                    (slot.mobility, slot.is_linked) = (mobility, is_linked);
+                    slot.inverse_masses = Some(inverse_masses(&mobility));
                 }
             }
         }
@@ -249,7 +250,6 @@ impl Engine {
             for slot in interface {
                 let back = orientation_of(&states[member][slot.watched]).inverse();
                 slot.mobility = slot.mobility.turned(&back);
-                slot.known = slot.known.map(|mobility| mobility.turned(&back));
             }
         }
         let contacts = crate::plan::contacts(&interfaces);

@@ -195,12 +195,17 @@ impl HandleMotion<'_> {
 
 /// Kinetic energy at such a velocity and spin, by the mean of a mobility in all directions; 0 of what does not
 /// move `[J]`.
-pub(crate) fn kinetic(mobility: &Mobility, [velocity, spin]: [[f64; 3]; 2]) -> f64 {
-    let of = |velocity: [f64; 3], inverse: &[[f64; 3]; 3]| {
-        let mean = (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0;
+fn kinetic(mobility: &Mobility, [velocity, spin]: [[f64; 3]; 2]) -> f64 {
+    let of = |velocity: [f64; 3], mean: f64| {
         if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
     };
-    of(velocity, &mobility.linear) + of(spin, &mobility.angular)
+    let [linear, angular] = inverse_masses(mobility);
+    of(velocity, linear) + of(spin, angular)
+}
+
+/// Means of a mobility over all directions, linear and angular [1/kg, 1/(kg m²)].
+pub(crate) fn inverse_masses(mobility: &Mobility) -> [f64; 2] {
+    [mobility.linear, mobility.angular].map(|inverse| (inverse[0][0] + inverse[1][1] + inverse[2][2]) / 3.0)
 }
 
 /// Work of an impulse at such a velocity and spin `[J]`.

@@ -64,9 +64,10 @@ pub(crate) struct Slot {
     /// scenes the same.
     #[serde(skip)]
     pub mobility: Mobility,
-    /// Mobility in the handle's own axes where it is stated or measured, of handles without a contact too.
+    /// Means of the stated or measured mobility over all directions, linear and angular, also for handles without
+    /// contacts; none if it is unknown [1/kg, 1/(kg m²)].
     #[serde(skip)]
-    pub known: Option<Mobility>,
+    pub inverse_masses: Option<[f64; 2]>,
     /// Whether others may move with it: its mobility is measured, not stated as that of a free
     /// body.
     #[serde(skip)]

@@ -63,9 +63,11 @@ impl Windows {
         Self { count: 1, first: window, last: window }
     }
 
-    /// Adds a window.
+    /// Adds a window, once.
     pub(crate) fn add(&mut self, window: u64) {
-        (self.count, self.last) = (self.count + 1, window);
+        if window != self.last {
+            (self.count, self.last) = (self.count + 1, window);
+        }
     }
 
     /// Counts `window`, which was taken in pieces, once more than before at most.
@@ -102,7 +104,7 @@ pub struct Stopped {
 pub struct RunNote {
     /// Name of the simulator, or the part of the coupling.
     pub source: String,
-    /// With at most 16 subjects.
+    /// Kind and first subjects.
     pub note: Note,
     /// In which windows.
     pub windows: Windows,

@@ -11,9 +11,6 @@ use crate::{
 /// Kinds of notes of one run that are listed; more would be a log.
 const KINDS: usize = 32;
 
-/// Subjects of one kind that are listed.
-const SUBJECTS: usize = 16;
-
 /// Sums over all windows so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Totals {
@@ -57,8 +54,7 @@ impl Totals {
         match self.notes.iter_mut().find(|known| is_known(known, source, &note)) {
             Some(known) => {
                 known.windows.add(window);
-                known.note.add_subjects(note.subjects);
-                known.note.subjects.truncate(SUBJECTS);
+                known.note.add_subjects(note.subjects, note.more);
             }
             None => self.notes.push(RunNote { source: source.into(), note, windows: Windows::one(window) }),
         }

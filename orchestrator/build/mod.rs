@@ -12,6 +12,7 @@ use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, S
 use crate::{
     Error, Mistake, Mistakes, Run, Scene,
     engine::Engine,
+    passivity::inverse_masses,
     plan::{Interface, Member, Slot, SpringPlan},
     scene::Spring,
     springs::SpringEnds,
@@ -163,7 +164,7 @@ impl Builder {
                 watched,
                 extent: extent(leader, handle),
                 mobility: Mobility::ZERO,
-                known: leader.mobility(handle),
+                inverse_masses: leader.mobility(handle).map(|mobility| inverse_masses(&mobility)),
                 is_linked: false,
                 body: (kind == Ok(Kind::Frame)).then_some(number),
                 others: vec![],

@@ -40,8 +40,14 @@ impl std::fmt::Display for Uncut {
 }
 
 /// Triangles of a polygon with at least three corners, as numbers of these, with the orientation of the polygon. One
-/// without an area, or that names a corner twice in a row, becomes a fan.
+/// without an area becomes a fan. Of corners in a row at one place only the last counts.
 pub(crate) fn cut(corners: &[Vector3<f64>]) -> Result<Vec<[u32; 3]>, Uncut> {
+    let next = |k: usize| corners[(k + 1) % corners.len()];
+    let distinct: Vec<u32> = (0..corners.len()).filter(|&k| corners[k] != next(k)).map(|k| k as u32).collect();
+    if distinct.len() >= 3 && distinct.len() < corners.len() {
+        let places: Vec<Vector3<f64>> = distinct.iter().map(|&k| corners[k as usize]).collect();
+        return Ok(cut(&places)?.into_iter().map(|triangle| triangle.map(|k| distinct[k as usize])).collect());
+    }
     let fan = || (1..corners.len() as u32 - 1).map(|k| [0, k, k + 1]).collect();
     if corners.len() == 3 {
         return Ok(fan());
@@ -50,8 +56,7 @@ pub(crate) fn cut(corners: &[Vector3<f64>]) -> Result<Vec<[u32; 3]>, Uncut> {
     let scaled: Vec<Vector3<f64>> = corners.iter().map(|x| (x - corners[0]) / size).collect();
     let following = |k: usize| (k + 1) % corners.len();
     let normal: Vector3<f64> = (0..corners.len()).map(|k| scaled[k].cross(&scaled[following(k)])).sum();
-    let repeats = (0..corners.len()).any(|k| corners[k] == corners[following(k)]);
-    if repeats || size == 0.0 || normal.norm() <= ROUNDING {
+    if size == 0.0 || normal.norm() <= ROUNDING {
         return Ok(fan());
     }
     let u = normal.cross(&Vector3::ith(normal.iamin(), 1.0)).normalize();

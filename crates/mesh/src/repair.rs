@@ -7,7 +7,7 @@ use nalgebra::Vector3;
 
 use crate::mesh::{check_coordinates, check_counts, check_index, check_triangle, duplicates};
 use crate::polygon::cut;
-use crate::seams::{junctions, touches};
+use crate::seams::junctions;
 use crate::shells::{Shell, inside_out};
 use crate::topology::{HalfEdge, at_edges, fans, half_edges, islands};
 use crate::{Mesh, MeshError};
@@ -173,7 +173,7 @@ pub(crate) fn weld_tolerance(positions: &[Vector3<f64>]) -> f64 {
 }
 
 /// For each vertex, the first one at its place.
-fn weld(positions: &[Vector3<f64>], tolerance: f64, repairs: &mut Vec<Repair>) -> Vec<u32> {
+pub(crate) fn weld(positions: &[Vector3<f64>], tolerance: f64, repairs: &mut Vec<Repair>) -> Vec<u32> {
     let low = positions.iter().fold(positions[0], |low, x| low.inf(x));
     // Boxes of twice the tolerance: what is near lies in this box or a neighbour. All at one place: a single box.
     let width = if tolerance > 0.0 { 2.0 * tolerance } else { 1.0 };
@@ -247,12 +247,11 @@ fn join_junctions(
     let open: Vec<HalfEdge> =
         at_edges(&halves).filter(|meeting| meeting.len() == 1).map(|meeting| meeting[0]).collect();
     let boundary: Vec<[u32; 2]> = open.iter().map(|half| half.ends).collect();
-    let touches = touches(positions, &boundary, tolerance);
+    let triangles: Vec<[u32; 3]> = open.iter().map(|half| corners[half.triangle as usize]).collect();
     // By triangle, the vertices on each of its edges, in order from the first to the second end.
     let mut on: BTreeMap<usize, Vec<([u32; 2], u32)>> = BTreeMap::new();
-    for (number, vertex) in junctions(positions, &boundary, &touches, tolerance) {
+    for (number, vertex) in junctions(positions, &boundary, &triangles, tolerance) {
         on.entry(open[number].triangle as usize).or_default().push((boundary[number], vertex));
-        repairs.push(Repair::Joined { vertex, edge: boundary[number] });
     }
     for (triangle, on) in on {
         let mut polygon = vec![];
@@ -266,6 +265,7 @@ fn join_junctions(
         }
         let places: Vec<Vector3<f64>> = polygon.iter().map(|&vertex| positions[vertex as usize]).collect();
         let Ok(parts) = cut(&places) else { continue };
+        repairs.extend(on.iter().map(|&(edge, vertex)| Repair::Joined { vertex, edge }));
         let mut parts = parts.into_iter().map(|part| part.map(|k| polygon[k as usize]));
         corners[triangle] = parts.next().unwrap_or(corners[triangle]);
         for part in parts {

@@ -1,17 +1,18 @@
 //! Seams: edges of the boundary that lie on each other without being joined, so that the surface falls apart there.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 
 use nalgebra::Vector3;
 
 use crate::Mesh;
-use crate::repair::weld_tolerance;
+use crate::repair::{weld, weld_tolerance};
 
 type V3 = Vector3<f64>;
 
-/// Most boxes along the diagonal of all.
-const MOST_BOXES: f64 = 1e3;
+/// Largest number of boxes along an edge, on average over all edges. Heuristic.
+const MOST_BOXES: f64 = 64.0;
 
 /// Where a surface looks joined and is not. Vertices are numbered as in the mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,33 +56,37 @@ impl Mesh {
     pub fn seams(&self) -> Vec<Seam> {
         let x = self.vertices();
         let boundary: Vec<[u32; 2]> = self.boundary_edges().map(|edge| edge.vertices).collect();
+        let triangles: Vec<[u32; 3]> = self.boundary_edges().map(|edge| self.triangles()[edge.left as usize]).collect();
         let tolerance = weld_tolerance(x);
-        let (touches, edges) = (touches(x, &boundary, tolerance), by_end(&boundary));
         let at = |vertex: u32| -> [f64; 3] { x[vertex as usize].into() };
-        let same = |a: u32, b: u32| a != b && (x[a as usize] - x[b as usize]).norm() <= tolerance;
         let mut seams = vec![];
-        for (number, &[a, b]) in boundary.iter().enumerate() {
-            let beside = touches[number].iter().filter(|touch| touch.at_end);
-            for other in beside.flat_map(|touch| edges[&touch.vertex].iter().copied()) {
-                let doubled = [other, [other[1], other[0]]].into_iter().find(|&[c, d]| same(a, c) && same(b, d));
-                if let Some(others) = doubled.filter(|others| [a, b].iter().min() < others.iter().min()) {
-                    let seam = Seam::Doubled { vertices: [a, b], others, position: at(a) };
-                    if !seams.contains(&seam) {
-                        seams.push(seam);
-                    }
+        // The first edge between two welded places.
+        let into = weld(x, tolerance, &mut vec![]);
+        let mut known: HashMap<[u32; 2], [u32; 2]> = HashMap::new();
+        for &[a, b] in &boundary {
+            let [p, q] = [into[a as usize], into[b as usize]];
+            let vertices = if p <= q { [a, b] } else { [b, a] };
+            match known.entry([p.min(q), p.max(q)]) {
+                Entry::Occupied(first) if p != q => {
+                    seams.push(Seam::Doubled {
+                        vertices: *first.get(),
+                        others: vertices,
+                        position: at(first.get()[0]),
+                    });
                 }
+                Entry::Occupied(_) => {}
+                Entry::Vacant(place) => _ = place.insert(vertices),
             }
         }
-        let junctions = junctions(x, &boundary, &touches, tolerance);
         let seam =
             |(number, vertex): (usize, u32)| Seam::Junction { vertex, edge: boundary[number], position: at(vertex) };
-        seams.extend(junctions.into_iter().map(seam));
+        seams.extend(junctions(x, &boundary, &triangles, tolerance).into_iter().map(seam));
         seams
     }
 }
 
 /// A vertex of the boundary on an edge of it that is not its own.
-pub(crate) struct Touch {
+struct Touch {
     vertex: u32,
     /// At an end, or between the ends.
     at_end: bool,
@@ -92,22 +97,22 @@ pub(crate) struct Touch {
 /// Vertices of the boundary on each of its edges, in order along that.
 ///
 /// Vertices are sorted into boxes as wide as a mean edge; an edge looks around points on it that are a box apart.
-pub(crate) fn touches(x: &[V3], boundary: &[[u32; 2]], tolerance: f64) -> Vec<Vec<Touch>> {
+fn touches(x: &[V3], boundary: &[[u32; 2]], tolerance: f64) -> Vec<Vec<Touch>> {
     let place = |vertex: u32| x[vertex as usize];
     let way_of = |&[a, b]: &[u32; 2]| place(b) - place(a);
     let Some(&[first, _]) = boundary.first() else { return vec![] };
     let corners = boundary.as_flattened().iter().map(|&vertex| place(vertex));
-    let (low, high) = corners.fold((place(first), place(first)), |(low, high), x| (low.inf(&x), high.sup(&x)));
-    let mean = boundary.iter().map(|edge| way_of(edge).norm()).sum::<f64>() / boundary.len() as f64;
-    let width = mean.max((high - low).norm() / MOST_BOXES).max(4.0 * tolerance);
+    let low = corners.fold(place(first), |low, x| low.inf(&x));
+    let mut lengths: Vec<f64> = boundary.iter().map(|edge| way_of(edge).norm()).collect();
+    lengths.sort_by(f64::total_cmp);
+    let most = MOST_BOXES * boundary.len() as f64;
+    let width = lengths[lengths.len() / 2].max(4.0 * tolerance).max(lengths.iter().sum::<f64>() / most);
     let box_of = |x: V3| -> [i64; 3] { ((x - low) / width).map(|c| c.floor() as i64).into() };
     let mut boxes: HashMap<[i64; 3], Vec<u32>> = HashMap::new();
-    for &vertex in boundary.as_flattened() {
-        let here = boxes.entry(box_of(place(vertex))).or_default();
-        if !here.contains(&vertex) {
-            here.push(vertex);
-        }
-    }
+    let mut vertices: Vec<u32> = boundary.as_flattened().to_vec();
+    vertices.sort_unstable();
+    vertices.dedup();
+    vertices.iter().for_each(|&vertex| boxes.entry(box_of(place(vertex))).or_default().push(vertex));
     let on = |edge: &[u32; 2]| {
         let (&[a, b], way) = (edge, way_of(edge));
         let steps = (way.norm() / width).ceil().max(1.0) as u32;
@@ -136,15 +141,18 @@ pub(crate) fn touches(x: &[V3], boundary: &[[u32; 2]], tolerance: f64) -> Vec<Ve
     boundary.iter().map(on).collect()
 }
 
-/// Edges, by number, and vertices that lie between their ends, as does an edge of the vertex.
-pub(crate) fn junctions(x: &[V3], boundary: &[[u32; 2]], touches: &[Vec<Touch>], tolerance: f64) -> Vec<(usize, u32)> {
+/// T junctions: number of the boundary edge, and a vertex between its ends with an edge along it. `triangles` are those
+/// of the edges.
+pub(crate) fn junctions(x: &[V3], boundary: &[[u32; 2]], triangles: &[[u32; 3]], tolerance: f64) -> Vec<(usize, u32)> {
     let (mut found, edges) = (vec![], by_end(boundary));
-    for (number, (&[a, b], on)) in boundary.iter().zip(touches).enumerate() {
+    for (number, (&[a, b], on)) in boundary.iter().zip(&touches(x, boundary, tolerance)).enumerate() {
         let is_at = |vertex: u32| {
             let near = |end: u32| vertex == end || (x[vertex as usize] - x[end as usize]).norm() <= tolerance;
             near(a) || near(b) || on.iter().any(|touch| touch.vertex == vertex)
         };
-        for touch in on.iter().filter(|touch| !touch.at_end) {
+        // A flat triangle has its own corner on its longest edge.
+        let is_other = |touch: &&Touch| !touch.at_end && !triangles[number].contains(&touch.vertex);
+        for touch in on.iter().filter(is_other) {
             let v = touch.vertex;
             let is_along = |&[c, d]: &[u32; 2]| {
                 is_at(if c == v { d } else { c }) || [a, b].iter().any(|&end| is_between(x, end, [c, d], tolerance))

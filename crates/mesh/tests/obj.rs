@@ -89,7 +89,6 @@ fn bad_lines_are_named() {
         "v 0 0 1e999",
         "v",
         "f 1 1 2",
-        "f 1 2 3 1",
     ] {
         let error = error(&format!("{start}# comment\n{line}\nf 1 2 3\n"));
         assert!(error.to_string().starts_with("test.obj, line 5: "), "{line}: {error}");

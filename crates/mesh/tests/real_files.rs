@@ -194,6 +194,63 @@ fn t_junctions_are_told_and_mended() {
     }
 }
 
+/// A slit within a sheet whose ends are shared is a seam too.
+#[test]
+fn a_slit_is_told_and_mended() {
+    let grid = Mesh::grid([4, 4], [1.0, 1.0]).unwrap();
+    // Down the middle, vertices 7, 12 and 17; triangles on the left of 12 get a copy.
+    let mut vertices = grid.positions();
+    vertices.push(vertices[12]);
+    let triangles: Vec<[u32; 3]> = grid
+        .triangles()
+        .iter()
+        .map(|corners| {
+            let x: f64 = corners.iter().map(|&corner| vertices[corner as usize][0]).sum::<f64>() / 3.0;
+            corners.map(|corner| if corner == 12 && x < vertices[12][0] { 25 } else { corner })
+        })
+        .collect();
+    let slit = Mesh::new(&vertices, &triangles).unwrap();
+    assert_eq!(slit.seams().len(), 2, "{:?}", slit.seams());
+    let (mesh, _) = Mesh::repaired(&vertices, &triangles).unwrap();
+    assert_eq!((mesh.seams(), mesh.vertices().len()), (vec![], 25));
+}
+
+/// A triangle that is nearly flat has no junction with itself, and is not turned.
+#[test]
+fn a_sliver_is_no_seam() {
+    let vertices = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1e-7, 0.0]];
+    let sliver = Mesh::new(&vertices, &[[0, 1, 2]]).unwrap();
+    assert!(sliver.seams().is_empty());
+    let (mesh, repairs) = Mesh::repaired(&vertices, &[[0, 1, 2]]).unwrap();
+    assert_eq!((mesh.triangles(), repairs.len()), (&[[0, 1, 2]][..], 0));
+}
+
+/// A concave polygon that names corners twice has its area.
+#[test]
+fn repeated_corners_of_a_polygon_count_once() {
+    let corners = [[0., 0.], [2., 0.], [2., 1.], [1., 1.], [1., 2.], [0., 2.]];
+    let corners = corners.map(|[x, y]: [f64; 2]| V3::new(x, y, 0.0));
+    for face in [vec![2, 2, 3, 4, 5, 0, 1], vec![0, 1, 2, 3, 3, 3, 4, 5, 0]] {
+        let mesh = Mesh::from_obj_bytes("L", obj(&corners, &[face]).as_bytes()).unwrap();
+        assert!((mesh.area() - 3.0).abs() < 1e-12 && mesh.triangles().len() == 4, "{mesh:?}");
+    }
+}
+
+/// A file of triangles with vertices of their own, as converted from STL: as many seams as edges within, found at once.
+#[test]
+fn a_soup_of_triangles_has_all_its_seams() {
+    let grid = Mesh::grid([200, 200], [1.0, 1.0]).unwrap();
+    let vertices: Vec<[f64; 3]> =
+        grid.triangles().as_flattened().iter().map(|&corner| grid.vertices()[corner as usize].into()).collect();
+    let triangles: Vec<[u32; 3]> = (0..grid.triangles().len() as u32).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let start = std::time::Instant::now();
+    let soup = Mesh::new(&vertices, &triangles).unwrap();
+    let within = grid.edges().len() - grid.boundary_edges().count();
+    assert_eq!(soup.seams().len(), within);
+    // It takes some tenths of a second; the square of 80,000 triangles would take minutes.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
 /// Vertices that touch an edge without an edge along it are no seam, nor are sheets apart.
 #[test]
 fn what_merely_touches_is_no_seam() {

@@ -118,7 +118,7 @@ impl Report {
     /// The tape cannot be written, or a simulator panicked while it was looked at.
     pub fn recorder(&self, run: &mut Run, scenery: Scenery) -> Result<Recorder, TapeError> {
         let (begin, still) = scenery.begin(&self.name, &self.options, run)?;
-        Recorder::new(self.path(GROWING), begin, still, run)
+        Recorder::new(self.path(GROWING), begin, still, self.options.exact_frames, run)
     }
 
     /// Runs for `seconds` `[s]` with a progress bar, and records it.

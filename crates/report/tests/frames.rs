@@ -27,7 +27,7 @@ fn recorded(folder: &Path, hz: f64, fps: f64, exact_frames: bool) -> partita_rep
     recorder.tape().unwrap()
 }
 
-fn rigid(frame: &Frame, number: usize) -> ([f64; 3], [f64; 4]) {
+fn rigid_of(frame: &Frame, number: usize) -> ([f64; 3], [f64; 4]) {
     let Placement::Rigid { position, orientation } = frame.surfaces[number] else { panic!("a rigid surface") };
     (position, orientation)
 }
@@ -48,14 +48,42 @@ fn uniform_motion_advances_equally() {
             let time = f64::min(number as f64 / rate, SECONDS);
             let what = format!("{hz} Hz, {fps} frames a second, frame {number}");
             assert!((frame.time - time).abs() < 1e-9, "{what}: {} s", frame.time);
-            let ([x, ..], _) = rigid(&frame, 0);
+            let ([x, ..], _) = rigid_of(&frame, 0);
             assert!((x - SPEED * time).abs() < 1e-9, "{what}: ball at {x} m");
-            let (_, [.., z, w]) = rigid(&frame, 1);
+            let (_, [.., z, w]) = rigid_of(&frame, 1);
             let half = 0.5 * SPIN * time;
             assert!((z * half.cos() - w * half.sin()).abs() < 1e-6, "{what}: box turned by {}", 2.0 * z.atan2(w));
             let x = frame.clouds[1].positions[0][0];
             assert!((x - SPEED * time).abs() < 1e-9, "{what}: particle at {x} m");
         }
+    }
+}
+
+/// Windows that become longer than all before leave no frame out.
+#[test]
+fn longer_windows_keep_the_frames_even() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rigid = RigidBodies::new("rigid").gravity([0.0; 3]);
+    rigid.add("ball", Body::dynamic(Shape::ball(0.1)).velocity([SPEED, 0.0, 0.0])).unwrap();
+    let mut scene = Scene::new(Rate::hz(240));
+    scene.add(rigid);
+    let mut run = scene.build().unwrap();
+    let report = Report::new("even", &Options { out: folder.path().into(), ..Options::default() }).unwrap();
+    let mut recorder = report.recorder(&mut run, Scenery::new(Camera::framing([[-1.0; 3], [1.0; 3]]))).unwrap();
+    for hz in [240.0, 10.0, 7.0, 100.0, 3.0] {
+        run.set_rate(Rate::hz(hz)).unwrap();
+        for _ in 0..7 {
+            run.advance().unwrap();
+            recorder.window(&mut run).unwrap();
+        }
+    }
+    let mut tape = recorder.tape().unwrap();
+    assert_eq!(tape.frames(), 1 + (24.0 * run.time()) as usize);
+    for number in 0..tape.frames() {
+        let frame = tape.frame(number).unwrap();
+        let ([x, ..], _) = rigid_of(&frame, 0);
+        let time = number as f64 / 24.0;
+        assert!((frame.time - time).abs() < 1e-6 && (x - SPEED * time).abs() < 1e-6, "frame {number}: {x} m");
     }
 }
 

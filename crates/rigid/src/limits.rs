@@ -103,8 +103,9 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<Note> {
         .into_iter()
         .filter(|(concerned, _)| !concerned.is_empty())
         .map(|(concerned, limit)| {
-            let subjects = concerned.iter().map(|name| format!("`{name}`")).collect();
-            Note { kind: limit.into(), subjects }
+            let mut note = Note::new(limit);
+            note.add_subjects(concerned.iter().map(|name| format!("`{name}`")).collect(), false);
+            note
         })
         .collect()
 }

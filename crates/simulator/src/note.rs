@@ -10,19 +10,24 @@ use serde::{Deserialize, Serialize};
 pub struct Note {
     /// Kind: what happened, in words and numbers that are the same in every step.
     pub kind: String,
-    /// Names of what it happened to, such as bodies; none where that is the simulator.
+    /// Names of the first subjects, such as bodies, at most [`Note::SUBJECTS`]; empty for the whole simulator.
     pub subjects: Vec<String>,
+    /// Whether there are others.
+    pub more: bool,
 }
 
 impl Note {
+    /// Largest number of subjects that a note names.
+    pub const SUBJECTS: usize = 8;
+
     /// A note on the whole simulator.
     pub fn new(kind: impl Into<String>) -> Self {
-        Self { kind: kind.into(), subjects: Vec::new() }
+        Self { kind: kind.into(), subjects: Vec::new(), more: false }
     }
 
     /// A note on one subject.
     pub fn about(subject: impl Into<String>, kind: impl Into<String>) -> Self {
-        Self { kind: kind.into(), subjects: vec![subject.into()] }
+        Self { kind: kind.into(), subjects: vec![subject.into()], more: false }
     }
 
     /// Adds this note to a list: its subjects to those of the note of the same kind, if there is one.
@@ -39,29 +44,30 @@ impl Note {
     /// ```
     pub fn add_to(self, notes: &mut Vec<Self>) {
         match notes.iter_mut().find(|note| note.kind == self.kind) {
-            Some(known) => known.add_subjects(self.subjects),
+            Some(known) => known.add_subjects(self.subjects, self.more),
             None => notes.push(self),
         }
     }
 
     /// Adds subjects that it does not name yet.
-    pub fn add_subjects(&mut self, subjects: Vec<String>) {
+    pub fn add_subjects(&mut self, subjects: Vec<String>, more: bool) {
+        self.more |= more;
         for subject in subjects {
-            if !self.subjects.contains(&subject) {
-                self.subjects.push(subject);
+            if self.subjects.contains(&subject) {
+                continue;
+            }
+            match self.subjects.len() < Self::SUBJECTS {
+                true => self.subjects.push(subject),
+                false => self.more = true,
             }
         }
     }
 }
 
 impl fmt::Display for Note {
-    /// Names at most five subjects.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MOST: usize = 5;
-        f.write_str(&self.subjects[..self.subjects.len().min(MOST)].join(", "))?;
-        if self.subjects.len() > MOST {
-            write!(f, " and {} more", self.subjects.len() - MOST)?;
-        }
+        f.write_str(&self.subjects.join(", "))?;
+        f.write_str(if self.more { " and others" } else { "" })?;
         let colon = if self.subjects.is_empty() { "" } else { ": " };
         write!(f, "{colon}{}", self.kind)
     }

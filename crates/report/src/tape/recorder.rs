@@ -137,6 +137,8 @@ pub struct Recorder {
     /// Windows that were taken when it last looked, and the time then `[s]`.
     windows: u64,
     time: f64,
+    /// Whether frames are at ends of windows only.
+    exact: bool,
     /// At the end of the last window, if a frame is due within the next one.
     previous: Option<Shot>,
     /// Of the last frame, and its time `[s]`.
@@ -191,7 +193,13 @@ impl Recorder {
     ///
     /// # Errors
     /// The file cannot be made, the camera sees nothing, or a simulator panicked while it was looked at.
-    pub(crate) fn new(path: PathBuf, begin: Begin, still: Option<f64>, run: &mut Run) -> Result<Self, TapeError> {
+    pub(crate) fn new(
+        path: PathBuf,
+        begin: Begin,
+        still: Option<f64>,
+        exact: bool,
+        run: &mut Run,
+    ) -> Result<Self, TapeError> {
         let writer = TapeWriter::create(&path, &begin)?;
         let stride = (SECONDS_BETWEEN_SNAPSHOTS * begin.frames_per_second).ceil().max(1.0) as u64;
         let (sums, inputs_from, windows) = (Sums::default(), run.windows(), run.windows());
@@ -210,6 +218,7 @@ impl Recorder {
             inputs_from,
             windows,
             time: run.time(),
+            exact,
             previous: None,
             numbers: Numbers::default(),
             shown: f64::NEG_INFINITY,
@@ -250,19 +259,22 @@ impl Recorder {
             && due_at(self.frames) <= end.time + rounding
         {
             let time = due_at(self.frames);
-            match &previous {
-                Some(start) if time < end.time - rounding => self.frame(run, &start.between(end, time))?,
-                _ => {
-                    self.frame(run, end)?;
-                    // Frames that were due before cannot be shown any more, if windows have become longer.
-                    while due_at(self.frames) <= end.time + rounding {
-                        self.frames += 1;
-                    }
+            if time >= end.time - rounding || self.exact {
+                self.frame(run, end)?;
+                while due_at(self.frames) <= end.time + rounding {
+                    self.frames += 1;
                 }
+                continue;
             }
+            let between = match &previous {
+                Some(start) => start.between(end, time),
+                // Windows have become longer than the last one.
+                None => end.back_to(time),
+            };
+            self.frame(run, &between)?;
         }
         let next = due_at(self.frames);
-        if next < run.time() + run.rate().dt() - rounding {
+        if !self.exact && next < run.time() + run.rate().dt() - rounding {
             self.previous = Some(now.map_or_else(|| Shot::of(run, &self.begin), Ok)?);
         }
         Ok(())

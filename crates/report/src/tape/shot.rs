@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use partita::{
     PosedSurface, Run,
     simulator::{Carrier, Cloud, HandleState, path},
@@ -77,6 +78,24 @@ impl Shot {
             handles: self.handles.iter().zip(&end.handles).map(|(a, b)| straight(*a, *b)).collect(),
         }
     }
+
+    /// Extrapolates back to an earlier `time` `[s]`, by velocity and spin. Free particles stay where they are.
+    pub fn back_to(&self, time: f64) -> Self {
+        let posed = |posed: &PosedSurface| {
+            let carriers = posed.carriers.iter().map(|state| back(state, self.time - time)).collect();
+            PosedSurface { carriers, ..posed.clone() }
+        };
+        Self { time, surfaces: self.surfaces.iter().map(posed).collect(), ..self.clone() }
+    }
+}
+
+/// State of a handle so long before, at its velocity and spin `[s]`.
+fn back(end: &HandleState, dt: f64) -> HandleState {
+    let [x, y, z, w] = end.orientation;
+    let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
+    let turned = UnitQuaternion::from_scaled_axis(-dt * Vector3::from(end.spin)) * orientation;
+    let position = Vector3::from(end.position) - dt * Vector3::from(end.velocity);
+    HandleState { position: position.into(), orientation: turned.coords.into(), ..*end }
 }
 
 /// The state at a fraction of a window. A cubic would swing far out where a velocity jumps in it, such as at an impact:
@@ -86,5 +105,18 @@ fn on_the_way(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> Handle
     let straight = path::straight(start, end, dt, s);
     let apart = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
     let way = apart(start.position, end.position);
-    if apart(cubic.position, straight.position) <= 0.25 * way { cubic } else { straight }
+    let is_smooth = apart(cubic.position, straight.position) <= 0.25 * way;
+    let turn = path::rotation_between(start, end, dt).norm();
+    let turns_smoothly = angle(cubic.orientation, straight.orientation) <= 0.25 * turn;
+    HandleState {
+        position: if is_smooth { cubic.position } else { straight.position },
+        orientation: if turns_smoothly { cubic.orientation } else { straight.orientation },
+        ..straight
+    }
+}
+
+/// Angle between two orientations `[rad]`.
+fn angle(a: [f64; 4], b: [f64; 4]) -> f64 {
+    let cosine: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+    2.0 * cosine.abs().min(1.0).acos()
 }
