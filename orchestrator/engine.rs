@@ -27,7 +27,7 @@ pub(crate) struct Failure {
 }
 
 /// All that the orchestrator itself carries from window to window.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Coupled {
     pub window: u64,
     pub time: f64,
@@ -46,7 +46,7 @@ pub(crate) struct Coupled {
 }
 
 /// What one interface carries from window to window, by slot.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct InterfaceState {
     /// Λ to begin the next window with [N, N m].
     pub force: Vec<Wrench>,
@@ -77,6 +77,39 @@ pub(crate) struct InterfaceState {
     /// Of the coupling, over the last windows.
     pub error: CouplingError,
 }
+
+/// Implements `Clone` with a `clone_from` that keeps the memory of every field.
+macro_rules! clone_in_place {
+    ($name:ident { $($field:ident),* $(,)? }) => {
+        impl Clone for $name {
+            fn clone(&self) -> Self {
+                Self { $($field: self.$field.clone()),* }
+            }
+
+            fn clone_from(&mut self, other: &Self) {
+                $(self.$field.clone_from(&other.$field);)*
+            }
+        }
+    };
+}
+
+clone_in_place!(Coupled { window, time, states, interfaces, given, totals, short, stopped, last_dt, longest_dt });
+clone_in_place!(InterfaceState {
+    force,
+    carry,
+    impacts,
+    holding,
+    withheld,
+    accelerations,
+    expected,
+    passed_on,
+    borne,
+    pending,
+    ledger,
+    factors,
+    passivity,
+    error
+});
 
 /// What one pass gave.
 #[derive(Default)]

@@ -98,6 +98,9 @@ impl Engine {
     }
 }
 
+/// Rotation that is not computed exactly, far below [`TURN_OF_A_STEP`] `[rad]`.
+const SMALL_TURN: f64 = 0.02;
+
 /// Steps that a follower takes for each of its own in a window of `dt` `[s]`, so that no carrier turns by
 /// more than [`TURN_OF_A_STEP`] in one.
 pub(crate) fn parts(substeps: u32, motions: &[Option<Motion>], dt: f64) -> u32 {
@@ -111,10 +114,17 @@ pub(crate) fn turns_too_far(n: u32, motion: &Motion, dt: f64) -> bool {
     turn(motion, dt) > TURN_OF_A_STEP * (1.0 + 1.0e-9) * f64::from(n)
 }
 
-/// Largest rotation of a carrier `[rad]`.
+/// Largest rotation of a carrier, or a bound of it if that is below [`SMALL_TURN`] `[rad]`.
 fn turn(motion: &Motion, dt: f64) -> f64 {
-    let ends = motion.begin.iter().zip(motion.end.iter());
-    ends.map(|(begin, end)| rotation_between(begin, end, dt).norm()).fold(0.0, f64::max)
+    let sum = |x: [f64; 3]| x.iter().map(|x| x.abs()).sum::<f64>();
+    let turn_of = |(begin, end): (&HandleState, &HandleState)| {
+        let cosine: f64 = begin.orientation.iter().zip(&end.orientation).map(|(a, b)| a * b).sum();
+        // Neither far from the same orientation nor a whole turn away by the spin.
+        let is_small =
+            cosine.abs() > 1.0 - SMALL_TURN * SMALL_TURN / 8.0 && dt * (sum(begin.spin) + sum(end.spin)) < 1.0;
+        if is_small { SMALL_TURN } else { rotation_between(begin, end, dt).norm() }
+    };
+    motion.begin.iter().zip(motion.end.iter()).map(turn_of).fold(0.0, f64::max)
 }
 
 /// Checks the states at the end of a step of `dt` `[s]`, and returns notes on motions that they do not determine.
@@ -129,7 +139,9 @@ fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -
         if !end.is_finite() {
             return Err(SimulatorError::failed(thing(), format!("{end:?}"), "finite numbers"));
         }
-        if member.table.kind(handle)? == Kind::Point {
+        // Points, and what does not rotate.
+        let is_unrotated = |state: &HandleState| state.orientation == [0.0, 0.0, 0.0, 1.0] && state.spin == [0.0; 3];
+        if is_unrotated(start) && is_unrotated(end) || member.table.kind(handle)? == Kind::Point {
             continue;
         }
         let squared: f64 = end.orientation.iter().map(|x| x * x).sum();

@@ -26,6 +26,8 @@ pub struct Run {
     /// Simulators that could not go back to the last accepted window.
     pub(crate) stuck: BTreeMap<usize, SimulatorError>,
     pub(crate) last_window: Option<WindowReport>,
+    /// Memory of the last committed state.
+    pub(crate) spare: Option<Coupled>,
     /// Whether a warning is an error.
     is_strict: bool,
     clock: Clock,
@@ -93,6 +95,7 @@ impl Run {
             pushes: Vec::new(),
             stuck: BTreeMap::new(),
             last_window: None,
+            spare: None,
             is_strict,
             clock: Clock::default(),
         };
@@ -144,6 +147,7 @@ impl Run {
                 Err(Error::Inaccurate { window, time, warning })
             }
             Ok(report) => {
+                self.spare = Some(committed);
                 self.journal.record(window, dt, &self.pushes);
                 self.pushes.clear();
                 self.last_window = Some(report.clone());
