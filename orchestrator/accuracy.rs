@@ -1,17 +1,19 @@
-//! Error of the coupling, measured in every window by every scheme, and warnings where it is large.
+//! Coupling error of every window, under every scheme, and warnings where it is large.
 //!
-//! A follower reports a reaction J for a window in which the leader felt the load impulse L. An exact
-//! coupling has L = J. The difference causes two errors, for each interface and window:
+//! In each window the leader applies the load impulse L, and the follower reports the reaction J.
+//! An exact coupling has L = J. Each interface has two errors in a window:
 //!
-//! - lag: Σ |L - J| / max(Σ |L|, Σ |J|), where a torque is divided by the extent of its handle,
-//! - work: Σ (L - J)·v̄, the energy that the coupling puts in.
+//! - lag: Σ |L - J| / max(Σ |L|, Σ |J|), with torques divided by the extent of their handle `[-]`,
+//! - work: Σ (L - J)·v̄, the energy that the coupling adds `[J]`.
 //!
-//! A run warns if the mean lag of attachments is beyond [`Thresholds::lag`], or the sum of the work beyond
-//! [`Thresholds::work`] of the energy that moves. Loads of contacts come in impacts, so their lag is no
-//! sign of an error. The mean and the sum are over the last windows, with weights (1 - 1/32)^k. The
-//! energy that moves is the kinetic energy of the leader's handles and of the follower, at its largest in
-//! the last 512 windows. Impacts and holding impulses are left out: the follower predicts them for the
-//! window in which they act.
+//! A run warns if the mean lag of attachments exceeds [`Thresholds::lag`]. It also warns if the
+//! summed work exceeds [`Thresholds::work`] times the reference energy. Contacts are not in the
+//! mean lag, since impacts make it large without an error. Mean and sum start at 0 and decay by
+//! 1/32 in each window. So a full error warns after 22 windows.
+//!
+//! The reference energy is the kinetic energy of the leader's handles and of the follower. It is a
+//! maximum that decays by 1/512 in each window. Impacts and holding impulses are excluded: the
+//! follower predicts them for the window in which they act.
 
 use partita_simulator::{Outcome, Wrench};
 use serde::{Deserialize, Serialize};
@@ -23,37 +25,41 @@ use crate::{
     report::{Warning, WarningKind},
 };
 
-/// Windows over which errors are averaged [-].
+/// Time constant of the averages of errors, in windows `[-]`. Heuristic.
 const WINDOWS: f64 = 32.0;
 
-/// Windows after which a larger energy of motion is forgotten [-]: what comes to rest trembles.
-const MEMORY: f64 = 512.0;
+/// Time constant of the maximum of the reference energy, in windows `[-]`. Heuristic: bodies that
+/// come to rest jitter, and their energy alone would be too small a reference.
+const ENERGY_WINDOWS: f64 = 512.0;
 
-/// Load from which the lag of a window counts, relative to the mean load of the last windows [-].
+/// Smallest load for which the lag of a window counts, relative to the mean load `[-]`. Heuristic.
 const SIGNIFICANT: f64 = 0.25;
 
-/// Mean load per window, relative to the leader's momentum, that is rounding [-].
+/// Mean load of a window that counts as rounding, relative to the leader's momentum `[-]`. It is
+/// far above the rounding of velocities.
 const ROUNDING: f64 = 1e-12;
 
-/// Energy that always counts as moving, relative to what the other accelerations of a handle give it in one
-/// window from rest [-]: a body that rests moves by rounding.
-const REST: f64 = 16.0;
+/// Smallest reference energy of a handle, relative to the energy that its other accelerations give
+/// it in one window from rest `[-]`. Heuristic: bodies at rest have velocities of rounding size.
+const REST_ENERGY: f64 = 16.0;
 
-/// Windows with a load before the work of the coupling is compared: from rest all energy is new, and the first load of a
-/// follower comes a window late.
+/// Number of loaded windows before the work is checked `[-]`. Heuristic: from rest all kinetic
+/// energy is new, and the first load of a follower arrives one window late.
 const START: u32 = 8;
 
 /// Errors beyond which a run warns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Thresholds {
-    /// Mean difference between the loads that acted and those reported, relative to their size [-]. Default 0.5.
+    /// Mean difference between applied and reported loads, relative to their size `[-]`. Default
+    /// 0.5.
     pub lag: f64,
-    /// Energy that the coupling put in, relative to the kinetic energy of what it loads [-]. Default 0.1.
+    /// Energy that the coupling adds, relative to the kinetic energy of the coupled handles and the
+    /// follower `[-]`. Default 0.1.
     pub work: f64,
     /// Distance of an attached handle from its carrier `[m]`. Default 1e-3.
     pub gap: f64,
-    /// Fraction of the last windows in which an iteration stopped short of its bound [-]. Default 0.25.
+    /// Fraction of recent windows in which an iteration missed its tolerance `[-]`. Default 0.25.
     pub stopped: f64,
 }
 
@@ -64,7 +70,7 @@ impl Default for Thresholds {
 }
 
 impl Thresholds {
-    /// Thresholds that nothing passes: a run without warnings.
+    /// Infinite thresholds, which disable all warnings.
     pub fn none() -> Self {
         Self { lag: f64::INFINITY, work: f64::INFINITY, gap: f64::INFINITY, stopped: f64::INFINITY }
     }
@@ -99,19 +105,20 @@ impl Thresholds {
 /// Errors of one interface over the last windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CouplingError {
-    /// Windows with a load so far, no more than [`START`].
+    /// Number of loaded windows so far, at most [`START`].
     windows: u32,
     /// Mean lag [-], and mean load per window `[N s]`.
     lag: f64,
     load: f64,
-    /// Energy that the coupling put in, and the largest that moved `[J]`.
+    /// Energy that the coupling added, and reference energy `[J]`.
     work: f64,
     energy: f64,
 }
 
 impl CouplingError {
-    /// Adds a window: the lag of all loads and of attachments, work and energy that moves `[J]`.
-    fn add(&mut self, [all, attached]: [&Lag; 2], work: f64, energy: f64) {
+    /// Adds a window: the lags of all loads and of attachments, the work and the kinetic energy
+    /// `[J]`.
+    fn add(&mut self, [all, attached]: [&Magnitudes; 2], work: f64, energy: f64) {
         if all.size() > 0.0 {
             self.windows = START.min(self.windows + 1);
         }
@@ -120,19 +127,19 @@ impl CouplingError {
         self.lag = faded(self.lag, if is_significant { attached.relative().min(1.0) } else { 0.0 });
         self.load = faded(self.load, load);
         self.work = ((1.0 - 1.0 / WINDOWS) * self.work + work).max(0.0);
-        self.energy = ((1.0 - 1.0 / MEMORY) * self.energy).max(energy);
+        self.energy = ((1.0 - 1.0 / ENERGY_WINDOWS) * self.energy).max(energy);
     }
 }
 
-/// Sizes of the loads of a window, their differences, and of the reactions `[N s]`.
+/// Summed magnitudes of load impulses, reactions and their differences in one window `[N s]`.
 #[derive(Clone, Copy, Default)]
-struct Lag {
+struct Magnitudes {
     difference: f64,
     load: f64,
     reaction: f64,
 }
 
-impl Lag {
+impl Magnitudes {
     fn add(&mut self, [difference, load, reaction]: [f64; 3]) {
         self.difference += difference;
         self.load += load;
@@ -148,7 +155,7 @@ impl Lag {
     }
 }
 
-/// Mean of the last windows, with a new one.
+/// Exponential average after a new value.
 pub(crate) fn faded(mean: f64, new: f64) -> f64 {
     mean + (new - mean) / WINDOWS
 }
@@ -157,16 +164,17 @@ pub(crate) fn faded(mean: f64, new: f64) -> f64 {
 pub(crate) struct WindowError {
     /// Largest lag [-].
     pub lag: f64,
-    /// Energy that the coupling put in `[J]`.
+    /// Energy that the coupling added `[J]`.
     pub work: f64,
 }
 
 impl Engine {
-    /// Measures the last pass as a window of `dt` `[s]`, before it is booked.
+    /// Measures the error of the last pass over `dt` `[s]`, before it is added to the ledger.
     pub(crate) fn measure_errors(&mut self, dt: f64) -> WindowError {
         let mut largest = WindowError { lag: 0.0, work: 0.0 };
         for i in 0..self.interfaces.len() {
-            let (mut all, mut attached, mut put_in, mut energy) = (Lag::default(), Lag::default(), 0.0, 0.0);
+            let (mut all, mut attached, mut put_in, mut energy) =
+                (Magnitudes::default(), Magnitudes::default(), 0.0, 0.0);
             let slots = &self.interfaces[i].slots;
             for (s, slot) in slots.iter().enumerate().filter(|(_, slot)| slot.can_move()) {
                 let state = &self.state.interfaces[i];
@@ -178,7 +186,7 @@ impl Engine {
                 let motion = self.motion([i, s], dt);
                 put_in += motion.work(load - reaction);
                 let gained = state.accelerations.get(s).map_or([[0.0; 3]; 2], |a| a.map(|a| a.map(|a| a * dt)));
-                energy += slot.energy([motion.end.velocity, motion.end.spin]) + REST * slot.energy(gained);
+                energy += slot.energy([motion.end.velocity, motion.end.spin]) + REST_ENERGY * slot.energy(gained);
                 let sizes = [load - reaction, load, reaction].map(|impulse| slot.size(impulse));
                 all.add(sizes);
                 if !slot.collides {
@@ -252,12 +260,12 @@ impl Engine {
 }
 
 impl Slot {
-    /// Whether an impulse may move the handle: unless it is known that none does.
+    /// Whether an impulse may move the handle. An unknown mobility counts as movable.
     fn can_move(&self) -> bool {
         self.inverse_masses.is_none_or(|[linear, angular]| linear > 0.0 || angular > 0.0)
     }
 
-    /// Size of an impulse, a torque divided by the extent `[N s]`.
+    /// Magnitude of an impulse, with the torque divided by the handle's extent `[N s]`.
     fn size(&self, impulse: Wrench) -> f64 {
         let norm = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let torque = norm(impulse.angular);

@@ -37,7 +37,8 @@ pub(crate) struct Coupled {
     /// By member, impulse of all loads on it so far [N s].
     pub given: Vec<[f64; 3]>,
     pub totals: Totals,
-    /// Fraction of the last windows in which the coupling's iteration stopped short, and each member's [-].
+    /// Fraction of recent windows in which the coupling iteration missed its tolerance, and the
+    /// same for each member `[-]`.
     pub short: f64,
     pub stopped: Vec<f64>,
     /// Length of the last window, and of the longest so far `[s]`; 0 before the first.
@@ -74,7 +75,7 @@ pub(crate) struct InterfaceState {
     pub factors: Vec<f64>,
     /// Energy that the coupling adds to each contact.
     pub passivity: Vec<Passivity>,
-    /// Of the coupling, over the last windows.
+    /// Coupling error, averaged over recent windows.
     pub error: CouplingError,
 }
 
@@ -145,12 +146,13 @@ pub struct WindowReport {
     pub passes: u32,
     /// Whether the iteration met its bound; a plain interleaved window asks for none.
     pub outcome: Outcome,
-    /// Change of the coupled loads in the last pass of an iteration, relative to their size [-]; 0 without one.
+    /// Change of the coupled loads in the last pass, relative to their size; 0 without iteration
+    /// `[-]`.
     pub load_change: f64,
-    /// Difference between the loads that acted and those that the followers reported, relative to their size, the
-    /// largest of all interfaces: by every scheme [-].
+    /// Largest difference of an interface between applied and reported loads, relative to their
+    /// size. Every scheme measures it `[-]`.
     pub lag: f64,
-    /// Energy that the coupling put in by that difference `[J]`.
+    /// Energy that the coupling adds by this difference `[J]`.
     pub work: f64,
     /// Largest distance of an attached handle from its carrier `[m]`.
     pub gap: f64,

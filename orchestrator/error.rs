@@ -120,14 +120,15 @@ pub enum Error {
         /// What would have been right.
         expected: String,
     },
-    /// A window of a [`crate::Scene::strict`] scene with an error beyond a threshold. The run is at its start.
+    /// New warning in a window of a [`crate::Scene::strict`] scene. The run is at the start of that
+    /// window.
     #[error("window {window} at {time} s: {warning}")]
     Inaccurate {
         /// Number of the window, from 0.
         window: u64,
         /// Its start `[s]`.
         time: f64,
-        /// Which error.
+        /// Warning of that window.
         warning: Box<Warning>,
     },
     /// A simulator could not return to the last accepted window. The run continues once the

@@ -33,9 +33,9 @@ pub struct InterfaceLedger {
     /// Angular momentum about the world's origin that came or went because an impulse acted later
     /// than it arose, v × J dt `[N m s]`. Halves with the window.
     pub lag: [f64; 3],
-    /// Energy that the coupling itself put in, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄, with
-    /// the handle's mean velocity over the window, of handles that can move `[J]`. Impacts and holding
-    /// impulses are left out: the follower predicts them for the window in which they act.
+    /// Energy that the coupling adds, Σ (J_used − J_got)·v̄ + (τ_used − τ_got)·ω̄ `[J]`. The sum is
+    /// over movable handles, with their mean velocity in the window. Impacts and holding impulses
+    /// are excluded: the follower predicts them for the window in which they act.
     pub work: f64,
     /// Moments about the world's origin of what was used and got [N m s].
     moments: [Vector3<f64>; 2],

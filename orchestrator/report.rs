@@ -18,10 +18,11 @@ pub struct RunReport {
     pub passes: u64,
     /// Windows whose iteration stopped short of its bound.
     pub unconverged: u64,
-    /// Largest change of the coupled loads in a window's last pass of an iteration, relative to their size [-].
+    /// Largest change of the coupled loads in the last pass of an iterated window, relative to
+    /// their size `[-]`.
     pub worst_load_change: f64,
-    /// Largest difference in a window between the loads that acted and those that followers reported, relative to
-    /// their size [-]. It is 1 where a contact starts in that window.
+    /// Largest difference in a window between applied and reported loads, relative to their size
+    /// `[-]`. It is 1 if a contact starts in that window.
     pub worst_lag: f64,
     /// Largest distance of an attached handle from its carrier `[m]`.
     pub worst_gap: f64,
@@ -70,7 +71,7 @@ impl Windows {
         }
     }
 
-    /// Counts `window`, which was taken in pieces, once more than before at most.
+    /// Counts a window that was taken in pieces at most once beyond the count `before`.
     pub(crate) fn count_once(&mut self, before: Option<Self>, window: u64) {
         self.count = self.count.min(before.map_or(0, |before| before.count) + 1);
         (self.first, self.last) = (self.first.min(window), self.last.min(window));
@@ -93,20 +94,20 @@ impl fmt::Display for Windows {
 pub struct Stopped {
     /// Its name.
     pub simulator: String,
-    /// In which windows.
+    /// Windows in which it stopped.
     pub windows: Windows,
     /// Of these the one that is farthest beyond its bound.
     pub worst: Outcome,
 }
 
-/// Note, and where and when it came.
+/// Note with its source and its windows.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RunNote {
-    /// Name of the simulator, or the part of the coupling.
+    /// Name of the simulator or of the part of the coupling.
     pub source: String,
     /// Kind and first subjects.
     pub note: Note,
-    /// In which windows.
+    /// Windows in which it was reported.
     pub windows: Windows,
 }
 
@@ -120,32 +121,33 @@ impl fmt::Display for RunNote {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum WarningKind {
-    /// Loads that acted differ from those that the follower reported, of the same window.
+    /// Difference between applied and reported loads of the same window.
     Lag,
-    /// The coupling put in energy.
+    /// Energy that the coupling adds.
     Work,
-    /// An attached handle is away from its carrier.
+    /// Distance of an attached handle from its carrier.
     Gap,
-    /// The iteration of the coupling stopped short of its bound.
+    /// Coupling iteration that misses its tolerance.
     Unconverged,
-    /// A simulator's own iterations stopped short of their bound.
+    /// Iteration of a simulator that misses its tolerance.
     Stopped,
 }
 
-/// Error beyond its threshold, and in which windows. Where it is not mended, results are inaccurate.
+/// Error beyond its threshold. Results of its windows are inaccurate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Warning {
-    /// Which error.
+    /// Kind of the error.
     pub kind: WarningKind,
     /// Name of the simulator, "FOLLOWER on LEADER", or "coupling".
     pub source: String,
-    /// In which windows.
+    /// Windows in which it exceeded the threshold.
     pub windows: Windows,
     /// Number of the window with the largest error relative to its reference.
     pub worst: u64,
-    /// Error in that window: `[J]` of [`WarningKind::Work`], `[m]` of [`WarningKind::Gap`], else a fraction [-].
+    /// Error in the worst window: `[J]` for [`WarningKind::Work`], `[m]` for [`WarningKind::Gap`],
+    /// else a fraction `[-]`.
     pub error: f64,
-    /// Of [`WarningKind::Work`] the energy that moved `[J]`, else 1.
+    /// Kinetic energy for [`WarningKind::Work`] `[J]`, else 1.
     pub reference: f64,
     /// Whether the scheme iterates all loads.
     pub is_iterated: bool,
@@ -167,7 +169,7 @@ impl Warning {
         self.kind == other.kind && self.source == other.source
     }
 
-    /// Takes in a later warning of the same kind and source.
+    /// Merges a later warning of the same kind and source.
     pub(crate) fn join(&mut self, later: &Self) {
         self.windows.add(later.windows.last);
         if later.error * self.reference > self.error * later.reference {
@@ -175,12 +177,12 @@ impl Warning {
         }
     }
 
-    /// What usually helps.
+    /// Remedy that usually reduces the error.
     pub fn advice(&self) -> &'static str {
         match (self.kind, self.is_iterated) {
-            (WarningKind::Stopped, _) => "give it more substeps, a higher rate, or more work (its own limits)",
-            (_, false) => "take `Relaxed`, or a higher rate",
-            (_, true) => "take a higher rate, or more `passes`",
+            (WarningKind::Stopped, _) => "increase its substeps, its iteration limit or the scene's rate",
+            (_, false) => "use `Relaxed` or a higher rate",
+            (_, true) => "use a higher rate or more `passes`",
         }
     }
 }
@@ -190,27 +192,25 @@ impl fmt::Display for Warning {
         let Self { kind, source, windows, error, reference, .. } = self;
         let percent = 100.0 * error;
         match kind {
-            WarningKind::Lag => write!(
-                f,
-                "{source}: loads that acted and loads that were reported differed by {percent:.0} % of their size on average"
-            ),
-            WarningKind::Work => write!(f, "{source}: the coupling put in {error:.2e} J where {reference:.2e} J move"),
+            WarningKind::Lag => {
+                write!(f, "{source}: applied and reported loads differed by {percent:.0} % of their size on average")
+            }
+            WarningKind::Work => {
+                write!(f, "{source}: the coupling added {error:.2e} J to a kinetic energy of {reference:.2e} J")
+            }
             WarningKind::Gap => write!(f, "{source}: an attached handle was {error:.2e} m from its carrier"),
             WarningKind::Unconverged => {
-                write!(f, "{source}: the iteration stopped short of its bound in {percent:.0} % of the windows lately")
+                write!(f, "{source}: the iteration missed its tolerance in {percent:.0} % of recent windows")
             }
             WarningKind::Stopped => {
-                write!(
-                    f,
-                    "{source}: its own iterations stopped short of their bound in {percent:.0} % of the windows lately"
-                )
+                write!(f, "{source}: its own iterations missed their tolerance in {percent:.0} % of recent windows")
             }
         }?;
         write!(f, ", {windows}")?;
         if windows.count > 1 {
             write!(f, ", worst in {}", self.worst)?;
         }
-        write!(f, ": {}", self.advice())
+        write!(f, "; {}", self.advice())
     }
 }
 

@@ -118,7 +118,8 @@ impl Run {
     ///
     /// # Errors
     /// A simulator refused, failed or panicked: the error names it, and all are back at the
-    /// window's start, loads pushed for it still in place. So they are where a [`crate::Scene::strict`] scene warns.
+    /// window's start, loads pushed for it still in place. The same holds for a window of a
+    /// [`crate::Scene::strict`] scene with a new warning.
     pub fn advance(&mut self) -> Result<WindowReport> {
         self.unstick()?;
         let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);

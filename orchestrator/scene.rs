@@ -169,13 +169,14 @@ impl Scene {
         self
     }
 
-    /// Errors of the coupling beyond which the run warns, in [`crate::RunReport::warnings`].
+    /// Sets the coupling errors beyond which a run warns ([`crate::RunReport::warnings`]).
     pub fn thresholds(&mut self, thresholds: Thresholds) -> &mut Self {
         self.thresholds = thresholds;
         self
     }
 
-    /// Makes an error of a warning: the window in which it would come is not taken. Default false.
+    /// Makes a new warning an error, which returns the run to the start of the window. Default
+    /// false.
     pub fn strict(&mut self, strict: bool) -> &mut Self {
         self.is_strict = strict;
         self

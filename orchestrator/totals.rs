@@ -1,4 +1,4 @@
-//! Sums over all windows of a run: passes, what did not converge, warnings, notes.
+//! Sums over all windows of a run: passes, unconverged windows, warnings and notes.
 
 use partita_simulator::{Note, Outcome};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::{
     worker::StepSummary,
 };
 
-/// Kinds of notes of one run that are listed; more would be a log.
+/// Largest number of listed kinds of notes, so that reports stay short. Heuristic.
 const KINDS: usize = 32;
 
 /// Sums over all windows so far.
@@ -42,7 +42,7 @@ impl Totals {
         summary.notes.iter().for_each(|note| self.add_note(simulator, note.clone(), window));
     }
 
-    /// Counts a note. Of many different kinds only the first are listed, the others share one entry.
+    /// Counts a note. Kinds beyond the first [`KINDS`] share one entry.
     pub(crate) fn add_note(&mut self, source: &str, note: Note, window: u64) {
         let is_known =
             |known: &RunNote, source: &str, note: &Note| known.source == source && known.note.kind == note.kind;
@@ -68,12 +68,13 @@ impl Totals {
         }
     }
 
-    /// A warning that `before` did not know.
+    /// First warning that is not among those of `before`.
     pub(crate) fn new_warning(&self, before: &Self) -> Option<&Warning> {
         self.warnings.iter().find(|warning| !before.warnings.iter().any(|known| known.is_alike(warning)))
     }
 
-    /// Counts a window once that was taken in pieces: what has grown since `before` has grown by that window.
+    /// Counts a window that was taken in pieces once: each count exceeds that of `before` by at
+    /// most 1.
     pub(crate) fn count_once(&mut self, before: &Self, window: u64) {
         self.unconverged = self.unconverged.min(before.unconverged + 1);
         // New entries are last.

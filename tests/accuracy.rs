@@ -1,5 +1,5 @@
-//! Error of the coupling: it is what the exact solution of two tied masses says, in every window and by every
-//! scheme; beyond a threshold the run warns, and a strict run stops.
+//! Coupling error of two tied masses, compared with the exact solution under every scheme. Beyond a
+//! threshold a run warns, and a strict run stops.
 
 mod common;
 
@@ -29,8 +29,8 @@ fn warnings(run: &Run, kind: WarningKind) -> Vec<Warning> {
     run.report().warnings.into_iter().filter(|warning| warning.kind == kind).collect()
 }
 
-/// Energy of both masses grows by the work of the force and by that of the coupling, which the report states: to
-/// rounding, for any ratio, scheme and lengths of windows.
+/// Energy balance of both masses: the gain is the work of the force and of the coupling. It holds
+/// to rounding for every mass ratio, scheme and window length.
 #[test]
 fn work_of_the_coupling_is_the_energy_that_nobody_gave() {
     let schemes = [Scheme::Interleaved, Relaxed::default().into(), Relaxed::default().passes(2).into()];
@@ -52,7 +52,8 @@ fn work_of_the_coupling_is_the_energy_that_nobody_gave() {
     }
 }
 
-/// a(n) = a (1 - (-r)^(n+1)) with the reaction m_a a(n), of which the load is the last one: the lag is what that says.
+/// Acceleration a(n) = a (1 - (-r)^(n+1)) in window n, for the mass ratio r. The reaction is
+/// m_a a(n), and the load is the reaction of the window before.
 #[test]
 fn lag_is_that_of_the_exact_solution() {
     for ratio in [0.1_f64, 0.5, 0.9, 1.0, 1.5] {
@@ -69,8 +70,8 @@ fn lag_is_that_of_the_exact_solution() {
     }
 }
 
-/// Equal masses alternate between all and none of the load; heavier followers gain energy; lighter ones and
-/// iterated loads are right. Each is told with its first and last window.
+/// Warnings of interleaved coupling. With equal masses the load alternates between full and zero.
+/// Heavier followers gain energy. Lighter followers and iterated coupling cause no warning.
 #[test]
 fn what_interleaving_cannot_do_is_a_warning() {
     let run_of = |ratio: f64, scheme: Scheme| {
@@ -86,7 +87,7 @@ fn what_interleaving_cannot_do_is_a_warning() {
     for ratio in [0.01, 0.3, 0.6, 1.0, 1.1, 2.0, 5.0] {
         let run = run_of(ratio, Scheme::Interleaved);
         let (lag, work) = (warnings(&run, WarningKind::Lag), warnings(&run, WarningKind::Work));
-        // With equal masses energy comes and goes, less and less of what moves.
+        // With equal masses the work alternates in sign and decays relative to the kinetic energy.
         let [least, most] = [ratio > 1.0, ratio >= 1.0].map(usize::from);
         assert_eq!(lag.len(), most, "{ratio}: {lag:?}");
         assert!((least..=most).contains(&work.len()), "{ratio}: {work:?}");
@@ -104,8 +105,8 @@ fn what_interleaving_cannot_do_is_a_warning() {
     assert_eq!(warnings(&short, WarningKind::Unconverged).len(), 1, "{:?}", short.report().warnings);
 }
 
-/// A strict run takes no window with a new warning, stays where it was, and goes on at another rate or scheme. The
-/// windows before are those of a run that is not strict.
+/// A strict run refuses the window of a new warning, and keeps its state and loads. Earlier windows
+/// are equal to those of a run that is not strict.
 #[test]
 fn a_strict_run_stops_before_the_window_that_warns() {
     let run_of = |strict: bool| {
@@ -131,7 +132,8 @@ fn a_strict_run_stops_before_the_window_that_warns() {
     assert_eq!(strict.advance().unwrap_err(), error);
 }
 
-/// Thresholds move the warning, and infinite ones silence it; others than positive ones are mistakes of the scene.
+/// Thresholds change when a run warns, and infinite thresholds disable warnings. Thresholds that
+/// are not positive are mistakes of the scene.
 #[test]
 fn thresholds_are_the_users() {
     let run_of = |thresholds: Thresholds| {
@@ -159,7 +161,7 @@ fn thresholds_are_the_users() {
     }
 }
 
-/// Going back takes warnings back, and a saved run keeps them.
+/// Rewinding a run reverts its warnings, and a saved run restores them.
 #[test]
 fn warnings_are_part_of_the_state() {
     let build = || {

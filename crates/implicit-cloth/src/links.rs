@@ -228,9 +228,9 @@ impl Link {
         force
     }
 
-    /// Potential of the force at such a way in `dt` `[J]`. Friction is in it wherever the linear problem has it, by how hard
-    /// the contact was pushed last: if it started as the contact closes, the potential would jump there, and no search
-    /// would pass.
+    /// Contact potential at a displacement within the time step `dt` `[J]`. It includes friction
+    /// wherever the linear system does, bounded by the last normal force. Friction that started as
+    /// the contact closes would make the potential jump, and the line search would fail.
     pub fn energy_at(&self, way: &V3, dt: f64) -> f64 {
         let (along, across) = self.split(way);
         let (k, deep, width) = (self.stiffness, self.deep_at(along), AHEAD * self.near.thickness);
@@ -251,7 +251,8 @@ impl Link {
         pushing + most * sliding
     }
 
-    /// On the first feature, if it goes such a way in `dt`, with friction as in [`Self::energy_at`] `[N]`.
+    /// Force on the first feature at a displacement within the time step `dt`, with friction as in
+    /// [`Self::energy_at`] `[N]`.
     pub fn force_at(&self, way: &V3, dt: f64) -> V3 {
         let (along, across) = self.split(way);
         let [push, _] = self.push_at(along);
@@ -443,8 +444,8 @@ mod tests {
         }
     }
 
-    /// The potential of a contact that closes has no jump, however fast the obstacle goes across: a search for where it falls
-    /// would end there.
+    /// Continuity of the contact potential where a contact closes, at any tangential displacement.
+    /// A line search would stop at a jump.
     #[test]
     fn the_potential_has_no_jump_where_a_contact_closes() {
         for (across, normal) in [0.0, 1e-6, 1e-3].into_iter().flat_map(|across| [(across, 1e-9), (across, 1e-6)]) {

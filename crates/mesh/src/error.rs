@@ -116,7 +116,7 @@ pub enum MeshError {
         /// What was given.
         value: f64,
     },
-    /// A factor to scale by.
+    /// Scale factor that is not positive and finite.
     #[error("a mesh is scaled by a positive, finite factor, got {value}")]
     Factor {
         /// What was given.
@@ -163,8 +163,8 @@ pub enum MeshError {
         /// The problem.
         source: Box<MeshError>,
     },
-    /// The surface of an OBJ file falls apart where it looks joined.
-    #[error("{file}: {seams} seams, of which the first: {first}; `read_obj(..)?.repaired()` joins them")]
+    /// OBJ file with seams, where its surface is disconnected.
+    #[error("{file}: seams: {seams}; first seam: {first}; `read_obj(..)?.repaired()` joins them")]
     Seams {
         /// The file's name, or what the caller calls it.
         file: String,

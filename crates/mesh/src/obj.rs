@@ -33,12 +33,12 @@ pub struct Soup {
 }
 
 impl Soup {
-    /// The mesh, if it is one. One that is to have seams, such as two layers that are not sewn, is what [`Mesh::new`]
-    /// makes of vertices and triangles.
+    /// The mesh, without repair. For intentional seams, such as between two layers that are not
+    /// sewn, pass vertices and triangles to [`Mesh::new`].
     ///
     /// # Errors
     ///
-    /// As [`Mesh::new`], with file and line; or it has seams.
+    /// As [`Mesh::new`], with file and line; or the mesh has seams.
     pub fn mesh(&self) -> Result<Mesh, MeshError> {
         let mesh = Mesh::new(&self.vertices, &self.triangles).map_err(|source| self.with_line(source))?;
         let seams = mesh.seams();
@@ -106,7 +106,7 @@ pub fn read_obj_bytes(file: &str, bytes: &[u8]) -> Result<Soup, MeshError> {
     let vertices: Vec<[f64; 3]> = model.mesh.positions.as_chunks().0.to_vec();
     let (mut rest, mut triangles, mut triangle_lines) = (model.mesh.indices.as_slice(), vec![], vec![]);
     for (number, &line) in face_lines.iter().enumerate() {
-        // None are listed where all are triangles.
+        // `tobj` lists no arities if all faces are triangles.
         let (corners, others) = rest.split_at(model.mesh.face_arities.get(number).map_or(3, |&arity| arity as usize));
         rest = others;
         let places: Vec<Vector3<f64>> = corners.iter().map(|&corner| vertices[corner as usize].into()).collect();
@@ -121,11 +121,11 @@ pub fn read_obj_bytes(file: &str, bytes: &[u8]) -> Result<Soup, MeshError> {
     Ok(Soup { vertices, triangles, file: file.into(), lines: triangle_lines })
 }
 
-/// The file as text of single bytes, with lines that end in a line feed.
+/// Converts UTF-16 to UTF-8, removes the byte order mark, and makes each line end with a line feed.
 ///
 /// # Errors
 ///
-/// It is another kind of file, which the message names.
+/// The file has another format; the message names it.
 fn text_of(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let kinds: [(&[u8], &str); 7] = [
         (b"\x1f\x8b", "compressed by gzip; unpack it first"),
@@ -153,7 +153,7 @@ fn text_of(bytes: &[u8]) -> Result<Vec<u8>, String> {
     if text.contains(&0) {
         return Err("a binary file, not OBJ".into());
     }
-    // Old ends of lines: a carriage return, alone or before a line feed.
+    // A lone carriage return becomes a line feed. One before a line feed is white space.
     let is_end = |k: usize| text[k] == b'\r' && text.get(k + 1) != Some(&b'\n');
     Ok((0..text.len()).map(|k| if is_end(k) { b'\n' } else { text[k] }).collect())
 }

@@ -1,8 +1,9 @@
-//! Polygons cut into triangles.
+//! Triangulation of polygons.
 //!
-//! Strictly convex ones become a fan around their first corner. Others are cut by a constrained Delaunay triangulation
-//! of their projection along the normal (M. Newell's sum of cross products), of which the triangles inside stay. Corners
-//! on an edge between two others are kept: without them a neighbour that has them would be torn off.
+//! Strictly convex polygons become a fan around their first corner. Others are projected along
+//! their normal, which is M. Newell's sum of cross products. A constrained Delaunay triangulation
+//! of the projection follows, and its inner triangles are kept. Collinear corners are kept too,
+//! since without them a neighbour that shares them would be disconnected.
 
 use std::f64::consts::TAU;
 
@@ -11,17 +12,19 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
 type V2 = Vector2<f64>;
 
-/// Smallest area of a triangle, relative to the square of its longest edge [-]. Smaller ones lie between corners on one
-/// line, outside of the polygon by rounding.
+/// Smallest doubled area of a triangle, relative to the square of its longest edge `[-]`. Smaller
+/// triangles join collinear corners and exist by rounding only. Heuristic.
 const FLATTEST: f64 = 1e-10;
 
-/// Most corners of a polygon that is not convex: whether a triangle is inside takes as many steps.
+/// Largest number of corners of a nonconvex polygon. It bounds the quadratic cost of the
+/// point-in-polygon tests. Heuristic.
 const MOST_CORNERS: usize = 4096;
 
-/// Area that triangles may differ by from their polygon, relative to the square of its diameter [-]: rounding.
+/// Tolerance of the doubled area, relative to the square of the polygon's size `[-]`. It is far
+/// above rounding. Heuristic.
 const ROUNDING: f64 = 1e-9;
 
-/// Why a polygon cannot be cut.
+/// Reason why a polygon cannot be triangulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Uncut {
     CrossesItself,
@@ -73,7 +76,7 @@ pub(crate) fn cut(corners: &[Vector3<f64>]) -> Result<Vec<[u32; 3]>, Uncut> {
     if (area - normal.norm()).abs() > ROUNDING { Err(Uncut::CrossesItself) } else { Ok(triangles) }
 }
 
-/// Whether it turns left at every corner, and once around in all.
+/// Whether the polygon turns left at every corner and has the winding number 1.
 fn is_strictly_convex(x: &[V2]) -> bool {
     let n = x.len();
     let edge = |k: usize| x[(k + 1) % n] - x[k % n];
@@ -81,11 +84,11 @@ fn is_strictly_convex(x: &[V2]) -> bool {
     (0..n).all(|k| turn(k) > 1e-6) && ((0..n).map(turn).sum::<f64>() - TAU).abs() < 1e-3
 }
 
-/// The triangles of a constrained Delaunay triangulation that lie inside, if edges do not cross.
+/// Inner triangles of a constrained Delaunay triangulation; none if edges intersect.
 fn triangulated(x: &[V2]) -> Option<Vec<[u32; 3]>> {
     let mut mesh = ConstrainedDelaunayTriangulation::<Point2<f64>>::new();
     let mut handles = Vec::with_capacity(x.len());
-    // By handle, the first corner there.
+    // First corner of each handle; coincident corners share a handle.
     let mut corner_of = Vec::new();
     for (corner, point) in (0..).zip(x) {
         let handle = mesh.insert(Point2::new(point.x, point.y)).ok()?;

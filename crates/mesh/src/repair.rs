@@ -204,7 +204,7 @@ pub(crate) fn weld(positions: &[Vector3<f64>], tolerance: f64, repairs: &mut Vec
     into
 }
 
-/// Leaves triangles with three different corners, an area, and no earlier twin.
+/// Retains triangles with three different corners, a positive area and no earlier duplicate.
 fn drop_useless(
     corners: &mut Vec<[u32; 3]>,
     numbers: &mut Vec<usize>,
@@ -234,8 +234,8 @@ fn retain(corners: &mut Vec<[u32; 3]>, numbers: &mut Vec<usize>, kept: &[bool]) 
     numbers.retain(|_| all.next().is_some_and(|kept| *kept));
 }
 
-/// Makes vertices of the boundary that lie on other edges of it corners of their triangles, which are cut anew. New triangles have
-/// the numbers of those that they are parts of.
+/// Resolves T junctions: boundary vertices on another boundary edge become corners of its triangle,
+/// which is triangulated again. New triangles keep the number of the triangle that they replace.
 fn join_junctions(
     corners: &mut Vec<[u32; 3]>,
     numbers: &mut Vec<usize>,

@@ -1,4 +1,5 @@
-//! Seams: edges of the boundary that lie on each other without being joined, so that the surface falls apart there.
+//! Seams: boundary edges that coincide without sharing vertices, so that the surface is
+//! disconnected.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,25 +15,25 @@ type V3 = Vector3<f64>;
 /// Largest number of boxes along an edge, on average over all edges. Heuristic.
 const MOST_BOXES: f64 = 64.0;
 
-/// Where a surface looks joined and is not. Vertices are numbered as in the mesh.
+/// Seam: coincident boundary edges that are not connected. Vertices are numbered as in the mesh.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Seam {
-    /// Two edges of the boundary have their ends at the same places.
+    /// Two boundary edges with coincident ends and different vertices.
     Doubled {
         /// Ends of one edge.
         vertices: [u32; 2],
         /// Ends of the other, in the same order.
         others: [u32; 2],
-        /// Where the first of them is `[m]`.
+        /// Position of the first vertex `[m]`.
         position: [f64; 3],
     },
-    /// A vertex lies on an edge of the boundary, as does one of its own edges.
+    /// T junction: a vertex and one of its edges lie on another boundary edge.
     Junction {
         /// The vertex.
         vertex: u32,
         /// Ends of the edge on which it lies.
         edge: [u32; 2],
-        /// Where it is `[m]`.
+        /// Position of the vertex `[m]`.
         position: [f64; 3],
     },
 }
@@ -51,8 +52,8 @@ impl fmt::Display for Seam {
 }
 
 impl Mesh {
-    /// Every seam of the mesh; [`Mesh::repaired`] mends them. Places are the same if nearer than it welds. A vertex that
-    /// merely touches an edge makes none.
+    /// Seams of the mesh, which [`Mesh::repaired`] joins. Positions coincide within its welding
+    /// tolerance. A vertex on an edge is no seam unless one of its own edges lies along that edge.
     pub fn seams(&self) -> Vec<Seam> {
         let x = self.vertices();
         let boundary: Vec<[u32; 2]> = self.boundary_edges().map(|edge| edge.vertices).collect();
@@ -85,18 +86,19 @@ impl Mesh {
     }
 }
 
-/// A vertex of the boundary on an edge of it that is not its own.
+/// Boundary vertex that lies on a boundary edge of which it is no end.
 struct Touch {
     vertex: u32,
-    /// At an end, or between the ends.
+    /// Whether the vertex coincides with an end of the edge.
     at_end: bool,
-    /// Where on the edge, from 0 to 1.
+    /// Position along the edge, from 0 to 1 `[-]`.
     s: f64,
 }
 
-/// Vertices of the boundary on each of its edges, in order along that.
+/// Touching vertices of each boundary edge, ordered along the edge.
 ///
-/// Vertices are sorted into boxes as wide as a mean edge; an edge looks around points on it that are a box apart.
+/// Vertices are hashed into a grid with cells of the median edge length. Each edge queries the cells
+/// around sample points one cell apart.
 fn touches(x: &[V3], boundary: &[[u32; 2]], tolerance: f64) -> Vec<Vec<Touch>> {
     let place = |vertex: u32| x[vertex as usize];
     let way_of = |&[a, b]: &[u32; 2]| place(b) - place(a);
@@ -165,7 +167,7 @@ pub(crate) fn junctions(x: &[V3], boundary: &[[u32; 2]], triangles: &[[u32; 3]],
     found
 }
 
-/// Whether a vertex lies on an edge.
+/// Whether a vertex lies on an edge, within the tolerance.
 fn is_between(x: &[V3], vertex: u32, [a, b]: [u32; 2], tolerance: f64) -> bool {
     let [vertex, a, b] = [vertex, a, b].map(|vertex| x[vertex as usize]);
     let s = ((vertex - a).dot(&(b - a)) / (b - a).norm_squared()).clamp(0.0, 1.0);

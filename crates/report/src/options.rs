@@ -31,8 +31,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 24.0, allow_negative_numbers = true, value_parser = parse_fps)]
     pub fps: f64,
 
-    /// Frames at ends of windows only: as many a second as divide the scene's rate, at most `--fps`. Without it a frame
-    /// between two ends is interpolated.
+    /// Shows only the ends of windows, at the highest frame rate up to `--fps` that divides the
+    /// scene's rate. By default, frames within a window are interpolated.
     #[arg(long)]
     pub exact_frames: bool,
 

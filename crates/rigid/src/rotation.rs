@@ -90,7 +90,7 @@ impl RigidBodies {
             }
             let orientation = rotation(*body.rotation());
             let Some((turn, end)) = free_rotation(body, &orientation, start, h) else {
-                let kind = "turns too far in a substep for its energy to be kept: take more substeps";
+                let kind = "rotates too far in a substep to conserve its energy; use more substeps";
                 report.note(Note::about(format!("`{}`", member.name), kind));
                 continue;
             };

@@ -210,7 +210,7 @@ impl RigidBodies {
     fn note_of_impact(&self, impact: &Impact) -> Note {
         let [one, two] = impact.bodies.map(|body| self.name_in_report(body));
         let kind = format!(
-            "may have passed through each other: more than {} impacts of fast bodies in a substep",
+            "may have passed through each other; a substep had more than {} impacts of fast bodies",
             self.parameters.impacts
         );
         Note::about(format!("`{one}` and `{two}`"), kind)

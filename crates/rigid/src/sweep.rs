@@ -175,7 +175,7 @@ impl RigidBodies {
                 * (self.pose_of_collider(one) * one.shape().compute_local_aabb().center());
             if two.shape().cast_local_ray(&Ray::new(*start, end - start), 1.0, false).is_some() {
                 let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
-                let kind = format!("the first went into or through the second: {MORE_SUBSTEPS}");
+                let kind = format!("the first entered or passed through the second; {MORE_SUBSTEPS}");
                 report.note(Note::about(format!("`{one}` and `{two}`"), kind));
             }
         }
@@ -197,7 +197,7 @@ impl RigidBodies {
             let nearest = contact(&at_one, one.shape(), &at_two, two.shape(), 0.0);
             if nearest.is_ok_and(|nearest| nearest.is_some_and(|nearest| nearest.dist < -limit)) {
                 let [one, two] = [one, two].map(|collider| self.name_in_report(collider.parent()));
-                let kind = format!("overlap by over 3/8 of their total thickness: {MORE_SUBSTEPS}");
+                let kind = format!("overlap by over 3/8 of their total thickness; {MORE_SUBSTEPS}");
                 report.note(Note::about(format!("`{one}` and `{two}`"), kind));
             }
         }

@@ -1,14 +1,13 @@
-//! Notes: what a person should know of a step.
+//! Notes of a step for the user.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Note of a step, such as a speed that was limited. Notes of one kind count together, whatever
-/// their subjects.
+/// Note of a step, such as a limited speed. Notes of one kind are counted together.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Note {
-    /// Kind: what happened, in words and numbers that are the same in every step.
+    /// Event, in words and numbers that are the same in every step.
     pub kind: String,
     /// Names of the first subjects, such as bodies, at most [`Note::SUBJECTS`]; empty for the whole simulator.
     pub subjects: Vec<String>,
@@ -30,7 +29,7 @@ impl Note {
         Self { kind: kind.into(), subjects: vec![subject.into()], more: false }
     }
 
-    /// Adds this note to a list: its subjects to those of the note of the same kind, if there is one.
+    /// Adds this note to a list. A listed note of the same kind takes over its subjects.
     ///
     /// ```
     /// use partita_simulator::Note;

@@ -116,7 +116,7 @@ impl StepReport {
         }
     }
 
-    /// Adds a note, to that of the same kind if there is one.
+    /// Adds a note, or only its subjects if a note of the same kind is listed.
     pub fn note(&mut self, note: Note) {
         note.add_to(&mut self.notes);
     }

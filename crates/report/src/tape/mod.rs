@@ -85,10 +85,11 @@ pub struct TapeCloud {
 /// The run at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Simulated time `[s]`: start + k/`frames_per_second` of frame k, but for a last one at the end of the run.
+    /// Simulated time `[s]`. Frame k is at start + k/`frames_per_second`; the last frame may be at
+    /// the earlier end of the run.
     pub time: f64,
-    /// Number of windows taken at the end of the window that it is in. Between two ends it is interpolated, and its forces
-    /// and numbers are those at the end.
+    /// Number of completed windows, including the window that contains the frame. Within that
+    /// window positions are interpolated; forces and numbers are those at its end.
     pub window: u64,
     /// Where each of [`Begin::surfaces`] is.
     pub surfaces: Vec<Placement>,

@@ -100,7 +100,8 @@ impl Scenery {
     }
 }
 
-/// Frames by second for windows of `dt` `[s]`: one a window at most, and at the end of a window if that is asked for.
+/// Frame rate for windows of `dt` `[s]`: at most one frame a window, and only at ends of windows
+/// for [`Options::exact_frames`] `[1/s]`.
 fn frame_rate(options: &Options, dt: f64) -> f64 {
     let windows = 1.0 / (options.fps * dt);
     match options.exact_frames {
@@ -139,7 +140,7 @@ pub struct Recorder {
     time: f64,
     /// Whether frames are at ends of windows only.
     exact: bool,
-    /// At the end of the last window, if a frame is due within the next one.
+    /// State at the end of the last window, if a frame is due within the next window.
     previous: Option<Shot>,
     /// Of the last frame, and its time `[s]`.
     numbers: Numbers,
@@ -244,7 +245,8 @@ impl Recorder {
         self.frames_until_now(run)
     }
 
-    /// Writes the frames that are due, and keeps what the next one needs.
+    /// Writes the frames that are due. Keeps the current state if the next window needs it for
+    /// interpolation.
     fn frames_until_now(&mut self, run: &mut Run) -> Result<(), TapeError> {
         let rate = self.begin.frames_per_second;
         // A window may end a rounding error before a frame's time.
@@ -317,9 +319,9 @@ impl Recorder {
         std::fs::rename(&self.path, path).map_err(|source| TapeError::File { path: path.into(), source })
     }
 
-    /// Writes a frame of the window that `run` has just taken, or of its end.
+    /// Writes a frame within the last window of `run`, or at its end.
     fn frame(&mut self, run: &mut Run, shot: &Shot) -> Result<(), TapeError> {
-        // A second frame of one window has nothing new to count.
+        // The first frame of a window has counted its windows and costs.
         if self.sums.windows > 0 || self.frames == 0 {
             self.numbers = self.numbers(run)?;
         } else {
@@ -441,14 +443,14 @@ impl Sums {
         }
     }
 
-    /// Starts anew. Means of loads stay, for another frame of the same window.
+    /// Resets the sums. Loads stay until the next window, for further frames of the same window.
     fn start_again(&mut self) {
         let Self { windows, gap, load_change, passes, iterations, .. } = self;
         (*windows, *gap, *load_change, *passes) = (0, 0.0, 0.0, 0);
         iterations.clear();
     }
 
-    /// Means over the windows, at the handles where these are.
+    /// Mean loads over the windows, applied at the positions `handles`.
     fn forces(&self, run: &Run, handles: &[[f64; 3]]) -> Vec<Force> {
         let share = if self.seconds > 0.0 { 1.0 / self.seconds } else { 0.0 };
         let means = run.loads().zip(handles).zip(&self.loads).map(|((load, at), sum)| (load, at, sum.scaled(share)));

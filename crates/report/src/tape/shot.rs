@@ -1,4 +1,4 @@
-//! What frames show of a run, at the end of a window or between two.
+//! State of a run that a frame shows, at the end of a window or interpolated within one.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use partita::{
 use super::tubes::add_corners;
 use super::{Begin, Placement, TapeError};
 
-/// Everything that moves, at one time.
+/// Positions of all surfaces, particles and loaded handles at one time.
 #[derive(Clone)]
 pub(super) struct Shot {
     /// `[s]`
     pub time: f64,
     surfaces: Vec<PosedSurface>,
-    /// By simulator.
+    /// Free particles, by simulator.
     pub clouds: Vec<Cloud>,
     /// Handles with loads, in the order of [`Run::loads`] `[m]`.
     pub handles: Vec<[f64; 3]>,
@@ -36,7 +36,7 @@ impl Shot {
         Ok(Self { time: run.time(), surfaces: picture.surfaces, clouds, handles })
     }
 
-    /// Where surfaces are, in the order of [`Begin::surfaces`].
+    /// Placement of each surface, in the order of [`Begin::surfaces`].
     pub fn placements(&self) -> Vec<Placement> {
         let placed = |posed: &PosedSurface| match posed.surface.carrier {
             Carrier::Frame(_) => {
@@ -51,14 +51,15 @@ impl Shot {
         self.surfaces.iter().map(placed).collect()
     }
 
-    /// What moves between this and a later shot, at `time` `[s]`. Handles follow the cubic with position and velocity of
-    /// both, and turn by their spin; free particles go straight. Of these it shows the ones that are in both.
+    /// Interpolates between this shot and a later one, at `time` `[s]`. Handles follow the cubic
+    /// Hermite polynomial of positions and velocities, and rotate by their spin. Free particles
+    /// that exist in both shots move linearly; others are omitted.
     pub fn between(&self, end: &Self, time: f64) -> Self {
         let dt = end.time - self.time;
         let s = (time - self.time) / dt;
         let posed = |(a, b): (&PosedSurface, &PosedSurface)| {
             let carriers = a.carriers.iter().zip(&b.carriers);
-            PosedSurface { carriers: carriers.map(|(a, b)| on_the_way(a, b, dt, s)).collect(), ..b.clone() }
+            PosedSurface { carriers: carriers.map(|(a, b)| interpolated(a, b, dt, s)).collect(), ..b.clone() }
         };
         let straight = |a: [f64; 3], b: [f64; 3]| std::array::from_fn(|k| (1.0 - s) * a[k] + s * b[k]);
         let cloud = |(a, b): (&Cloud, &Cloud)| {
@@ -89,7 +90,7 @@ impl Shot {
     }
 }
 
-/// State of a handle so long before, at its velocity and spin `[s]`.
+/// State of a handle `dt` before, by its velocity and spin `[s]`.
 fn back(end: &HandleState, dt: f64) -> HandleState {
     let [x, y, z, w] = end.orientation;
     let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
@@ -98,9 +99,9 @@ fn back(end: &HandleState, dt: f64) -> HandleState {
     HandleState { position: position.into(), orientation: turned.coords.into(), ..*end }
 }
 
-/// The state at a fraction of a window. A cubic would swing far out where a velocity jumps in it, such as at an impact:
-/// there the way is straight.
-fn on_the_way(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
+/// State of a handle at the fraction `s` of a window. A cubic overshoots where the velocity or spin
+/// jumps, as in an impact. In such windows the position or orientation is interpolated linearly.
+fn interpolated(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> HandleState {
     let cubic = path::cubic(start, end, dt, s);
     let straight = path::straight(start, end, dt, s);
     let apart = |a: [f64; 3], b: [f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
