@@ -63,6 +63,10 @@ const GUARD: f32 = 4.0;
 /// Parts of a sample to which corners are rounded: neighbours round alike, so no gap opens between them.
 const PARTS: f32 = 256.0;
 
+/// The ground counts as further away by this fraction of its distance, so that a floor at its height hides it `[-]`. Far
+/// above the rounding of depths in single precision. Heuristic.
+const BEHIND: f32 = 3e-4;
+
 /// Looks at the whole scene.
 pub(crate) fn rasterise(scene: &Scene, view: &View, samples: usize) -> Visibility {
     let (columns, rows) = (view.width as usize * samples, view.height as usize * samples);
@@ -115,7 +119,7 @@ fn lay_ground(scene: &Scene, view: &View, samples: usize, ids: &mut [Id], invers
         for (column, (id, depth)) in ids.iter_mut().zip(depths).enumerate() {
             let w = w0 + dw * column as f32;
             if w > 0.0 && w * view.near < 1.0 {
-                (*id, *depth) = (GROUND, w);
+                (*id, *depth) = (GROUND, w * (1.0 - BEHIND));
             }
         }
     }
@@ -257,6 +261,28 @@ mod tests {
         assert!((covered as f32 - area).abs() < 0.5 * 260.0, "{covered} samples for an area of {area}");
         let mirrored: u32 = cover([100, 100], &[[a, c, b]]).iter().sum();
         assert_eq!(covered, mirrored);
+    }
+
+    /// A floor at the height of the ground hides all of it, from any side and distance.
+    #[test]
+    fn a_floor_at_the_height_of_the_ground_hides_it() {
+        for (size, rise) in [0.1, 1.0, 50.0, 1e3].into_iter().flat_map(|size| [0.05, 0.3, 1.0].map(|rise| (size, rise)))
+        {
+            let floor =
+                [[-1.0, 0.0, -1.0], [-1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0]].map(|x| x.map(|x| size * x));
+            let shape = crate::Shape::new(&floor, &[[0, 1, 2], [0, 2, 3]]).unwrap();
+            let camera = crate::Camera::framing([[-size, 0.0, -size], [size, 0.5 * size, size]])
+                .from_direction([0.7, rise, 1.0]);
+            let view = camera.view(96, 60).unwrap();
+            let seen = |mut drawing: crate::Drawing| {
+                drawing.body(&shape, [0.0; 3], [0.0, 0.0, 0.0, 1.0], crate::Look::plain(crate::Colour::WOOD));
+                rasterise(&crate::gather::gather(&drawing, view.origin), &view, 2).ids
+            };
+            let (alone, on_ground) = (seen(crate::Drawing::new()), seen(crate::Drawing::on_ground(0.0)));
+            let covered = alone.iter().zip(&on_ground).filter(|(alone, _)| **alone >= FIRST_FACET);
+            assert!(covered.clone().count() > 100, "{size} m, {rise}");
+            assert!(covered.clone().all(|(alone, both)| alone == both), "{size} m, {rise}");
+        }
     }
 
     #[test]

@@ -148,8 +148,12 @@ class Renderer {
     this.use("GROUND", common, own, { groundColour: this.theme.ground, slabOrigin: this.slabOrigin });
     gl.enable(gl.CULL_FACE);
     gl.cullFace(gl.FRONT);
+    // A floor at the height of the ground hides it.
+    gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.polygonOffset(2, 16);
     gl.bindVertexArray(this.quad.array);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    gl.disable(gl.POLYGON_OFFSET_FILL);
     gl.disable(gl.CULL_FACE);
   }
 
