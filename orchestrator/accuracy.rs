@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Scheme,
-    engine::{Engine, InterfaceState},
+    coupled::InterfaceState,
+    engine::Engine,
     plan::{Interface, Slot},
     report::{Warning, WarningKind},
 };

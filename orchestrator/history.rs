@@ -4,11 +4,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{
-    engine::{Coupled, Push},
-    passivity::SlotIndex,
-    scene::Rewind,
-};
+use crate::{coupled::Coupled, engine::Push, passivity::SlotIndex, scene::Rewind};
 
 /// A snapshot of every simulator, kept by the seats under `number`, and of the orchestrator.
 pub(crate) struct Mark {

@@ -7,6 +7,7 @@
 mod accuracy;
 mod bounded;
 mod build;
+mod coupled;
 mod energy;
 mod engine;
 mod error;

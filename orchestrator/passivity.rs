@@ -30,7 +30,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Scheme,
-    engine::{Engine, InterfaceState, Pass},
+    coupled::InterfaceState,
+    engine::{Engine, Pass},
     plan::{Interface, Slot},
     responses::{Accelerations, lasting},
 };

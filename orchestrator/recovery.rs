@@ -11,7 +11,8 @@ use partita_simulator::{HandleId, HandleState, Simulator};
 
 use crate::{
     Error, Result, Run,
-    engine::{COMMITTED, Coupled, Failure},
+    coupled::Coupled,
+    engine::{COMMITTED, Failure},
     worker::{Reply, Request},
 };
 

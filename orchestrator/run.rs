@@ -10,7 +10,8 @@ use partita_simulator::{Cloud, HandleId, HandleState, Ledger, Simulator, Simulat
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunNote, RunReport, Warning, WindowReport,
-    engine::{COMMITTED, Coupled, Engine, Failure, Push},
+    coupled::Coupled,
+    engine::{COMMITTED, Engine, Failure, Push},
     history::{Journal, Mark, Marks},
 };
 

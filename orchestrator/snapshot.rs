@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Rate, Result, Run,
-    engine::{Coupled, Engine, Failure, Push},
+    coupled::Coupled,
+    engine::{Engine, Failure, Push},
     history::{Journal, Mark},
     worker::Request,
 };

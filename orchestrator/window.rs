@@ -6,7 +6,8 @@
 use partita_simulator::{Outcome, Wrench};
 
 use crate::{
-    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    coupled::InterfaceState,
+    engine::{Engine, Failure, Push, START, WindowReport},
     totals::Totals,
 };
 

@@ -24,7 +24,8 @@ use partita_simulator::{Outcome, Wrench};
 use super::{Relaxed, halving::Effort};
 use crate::{
     bounded::Bounded,
-    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    coupled::InterfaceState,
+    engine::{Engine, Failure, Push, START, WindowReport},
     passivity::{SlotIndex, work},
 };
 

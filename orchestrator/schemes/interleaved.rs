@@ -9,7 +9,8 @@ use partita_simulator::{Outcome, Wrench};
 
 use super::{Relaxed, fixed_point::FixedPoint, halving::Effort};
 use crate::{
-    engine::{Engine, Failure, InterfaceState, Push, START, WindowReport},
+    coupled::InterfaceState,
+    engine::{Engine, Failure, Push, START, WindowReport},
     responses::lasting_load,
 };
 
