@@ -22,6 +22,7 @@ use crate::{
     Scheme,
     coupled::InterfaceState,
     engine::Engine,
+    passivity::kinetic,
     plan::{Interface, Slot},
     report::{Warning, WarningKind},
 };
@@ -157,7 +158,7 @@ impl Magnitudes {
 }
 
 /// Exponential average after a new value.
-pub(crate) fn faded(mean: f64, new: f64) -> f64 {
+fn faded(mean: f64, new: f64) -> f64 {
     mean + (new - mean) / WINDOWS
 }
 
@@ -239,24 +240,21 @@ impl Engine {
         }
         let coupling = || String::from("coupling");
         check(WarningKind::Gap, &coupling, gap, 1.0, thresholds.gap);
-        let short = if *outcome == Outcome::Converged { 0.0 } else { 1.0 };
-        self.state.short = faded(self.state.short, short);
+        let missed = |outcome: &Outcome| f64::from(*outcome != Outcome::Converged);
+        self.state.short = faded(self.state.short, missed(outcome));
         check(WarningKind::Unconverged, &coupling, self.state.short, 1.0, thresholds.stopped);
         for (member, (stopped, summary)) in self.state.stopped.iter_mut().zip(&self.pass.summaries).enumerate() {
             let Some(summary) = summary else { continue };
-            *stopped = faded(*stopped, if summary.outcome == Outcome::Converged { 0.0 } else { 1.0 });
+            *stopped = faded(*stopped, missed(&summary.outcome));
             let source = || self.members[member].name.clone();
             check(WarningKind::Stopped, &source, *stopped, 1.0, thresholds.stopped);
         }
         warnings.into_iter().for_each(|warning| self.state.totals.warn(warning));
     }
-}
 
-impl Engine {
     /// Momentum of a simulator if all of it moves one way, 0 if it reports none `[N s]`.
     fn momentum(&mut self, member: usize) -> f64 {
-        let ledger = self.seats[member].look(|simulator| simulator.ledger()).ok().flatten();
-        ledger.map_or(0.0, |ledger| (2.0 * ledger.kinetic * ledger.mass).max(0.0).sqrt())
+        self.ledger_of(member).map_or(0.0, |ledger| (2.0 * ledger.kinetic * ledger.mass).max(0.0).sqrt())
     }
 }
 
@@ -269,17 +267,11 @@ impl Slot {
     /// Magnitude of an impulse, with the torque divided by the handle's extent `[N s]`.
     fn size(&self, impulse: Wrench) -> f64 {
         let norm = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let torque = norm(impulse.angular);
-        norm(impulse.linear) + if torque > 0.0 && self.extent > 0.0 { torque / self.extent } else { 0.0 }
+        norm(impulse.linear) + norm(impulse.angular) / self.extent
     }
 
     /// Kinetic energy of the handle at a velocity and spin, 0 if its mobility is unknown `[J]`.
     fn energy(&self, velocities: [[f64; 3]; 2]) -> f64 {
-        let inverse_masses = self.inverse_masses.unwrap_or_default();
-        let of = |velocity: [f64; 3], inverse: f64| {
-            let squared: f64 = velocity.iter().map(|v| v * v).sum();
-            if inverse > 0.0 { 0.5 * squared / inverse } else { 0.0 }
-        };
-        of(velocities[0], inverse_masses[0]) + of(velocities[1], inverse_masses[1])
+        kinetic(self.inverse_masses.unwrap_or_default(), velocities)
     }
 }

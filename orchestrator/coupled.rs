@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// All that the orchestrator itself carries from window to window.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Coupled {
     pub window: u64,
     pub time: f64,
@@ -27,8 +27,8 @@ pub(crate) struct Coupled {
     pub longest_dt: f64,
 }
 
-/// What one interface carries from window to window, by slot.
-#[derive(Debug, Serialize, Deserialize)]
+/// State of one interface between windows, by slot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct InterfaceState {
     /// Λ to begin the next window with [N, N m].
     pub force: Vec<Wrench>,
@@ -59,36 +59,3 @@ pub(crate) struct InterfaceState {
     /// Coupling error, averaged over recent windows.
     pub error: CouplingError,
 }
-
-/// Implements `Clone` with a `clone_from` that keeps the memory of every field.
-macro_rules! clone_in_place {
-    ($name:ident { $($field:ident),* $(,)? }) => {
-        impl Clone for $name {
-            fn clone(&self) -> Self {
-                Self { $($field: self.$field.clone()),* }
-            }
-
-            fn clone_from(&mut self, other: &Self) {
-                $(self.$field.clone_from(&other.$field);)*
-            }
-        }
-    };
-}
-
-clone_in_place!(Coupled { window, time, states, interfaces, given, totals, short, stopped, last_dt, longest_dt });
-clone_in_place!(InterfaceState {
-    force,
-    carry,
-    impacts,
-    holding,
-    withheld,
-    accelerations,
-    expected,
-    passed_on,
-    borne,
-    pending,
-    ledger,
-    factors,
-    passivity,
-    error
-});

@@ -22,6 +22,11 @@ type V3 = Vector3<f64>;
 const REST: f64 = 1e-9;
 
 impl Engine {
+    /// Ledger of a simulator after its last step, if it keeps one.
+    pub(crate) fn ledger_of(&mut self, member: usize) -> Option<Ledger> {
+        self.seats[member].look(|simulator| simulator.ledger()).ok().flatten()
+    }
+
     /// Ledgers of the followers of these slots now, by member; none of a follower that has none.
     pub(crate) fn follower_ledgers(&mut self, slots: &[SlotIndex]) -> Vec<Option<Ledger>> {
         let mut ledgers = vec![None; self.members.len()];
@@ -30,7 +35,7 @@ impl Engine {
         followers.sort_unstable();
         followers.dedup();
         for follower in followers {
-            ledgers[follower] = self.seats[follower].look(|simulator| simulator.ledger()).ok().flatten();
+            ledgers[follower] = self.ledger_of(follower);
         }
         ledgers
     }

@@ -150,7 +150,7 @@ impl Engine {
                         "its mobility cannot be measured ({error}); {follower} takes it for immovable and does not stop \
                          it where kinematic vertices leave no room: implement `Simulator::mobility`"
                     );
-                    totals.add_note(leader, Note::new(kind), 0);
+                    totals.add_note(leader, &Note::new(kind), 0);
                     continue;
                 }
             };
@@ -165,7 +165,7 @@ impl Engine {
         let mut springs = springs;
         crate::springs::measure(&mut springs, &members, &mut seats, dt)
             .into_iter()
-            .for_each(|(source, note)| totals.add_note(&source, note, 0));
+            .for_each(|(source, note)| totals.add_note(&source, &note, 0));
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();

@@ -188,19 +188,18 @@ impl HandleMotion<'_> {
     /// `longest` `[s]`, by the mean mobility in all directions `[J]`.
     fn energies(&self, accelerations: &Accelerations, longest: f64) -> [f64; 2] {
         let mobility = self.slot.mobility_in(self.end);
-        let at = |state: &HandleState| kinetic(&mobility, [state.velocity, state.spin]);
+        let inverse_masses = inverse_masses(&mobility);
+        let at = |state: &HandleState| kinetic(inverse_masses, [state.velocity, state.spin]);
         let gained = accelerations.map(|a| a.map(|a| a * longest));
-        [at(self.start).max(at(self.end)), kinetic(&mobility, gained)]
+        [at(self.start).max(at(self.end)), kinetic(inverse_masses, gained)]
     }
 }
 
-/// Kinetic energy at such a velocity and spin, by the mean of a mobility in all directions; 0 of what does not
-/// move `[J]`.
-fn kinetic(mobility: &Mobility, [velocity, spin]: [[f64; 3]; 2]) -> f64 {
+/// Kinetic energy at a velocity and spin, from mean inverse masses `[J]`; 0 for immovable handles.
+pub(crate) fn kinetic([linear, angular]: [f64; 2], [velocity, spin]: [[f64; 3]; 2]) -> f64 {
     let of = |velocity: [f64; 3], mean: f64| {
         if mean > 0.0 { 0.5 * V3::from(velocity).norm_squared() / mean } else { 0.0 }
     };
-    let [linear, angular] = inverse_masses(mobility);
     of(velocity, linear) + of(spin, angular)
 }
 
@@ -267,8 +266,7 @@ impl Engine {
 
     /// Kinetic energy of a simulator after its last step, if it reports one `[J]`.
     pub(crate) fn kinetic(&mut self, member: usize) -> Option<f64> {
-        let ledger = self.seats[member].look(|simulator| simulator.ledger());
-        ledger.ok().flatten().map(|ledger| ledger.kinetic)
+        self.ledger_of(member).map(|ledger| ledger.kinetic)
     }
 
     /// Slots of all interfaces.

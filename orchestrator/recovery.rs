@@ -20,9 +20,7 @@ impl Run {
     /// Keeps the state from which the next window, or a way back, starts.
     pub(crate) fn commit(&mut self) -> std::result::Result<Coupled, Failure> {
         self.engine.mark(COMMITTED, false)?;
-        let mut committed = self.spare.take().unwrap_or_else(|| self.engine.state.clone());
-        committed.clone_from(&self.engine.state);
-        Ok(committed)
+        Ok(self.engine.state.clone())
     }
 
     /// Goes back to the state that was committed. Simulators that cannot are stuck.

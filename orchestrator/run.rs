@@ -27,8 +27,6 @@ pub struct Run {
     /// Simulators that could not go back to the last accepted window.
     pub(crate) stuck: BTreeMap<usize, SimulatorError>,
     pub(crate) last_window: Option<WindowReport>,
-    /// Memory of the last committed state.
-    pub(crate) spare: Option<Coupled>,
     /// Whether a warning is an error.
     is_strict: bool,
     clock: Clock,
@@ -96,7 +94,6 @@ impl Run {
             pushes: Vec::new(),
             stuck: BTreeMap::new(),
             last_window: None,
-            spare: None,
             is_strict,
             clock: Clock::default(),
         };
@@ -149,7 +146,6 @@ impl Run {
                 Err(Error::Inaccurate { window, time, warning })
             }
             Ok(report) => {
-                self.spare = Some(committed);
                 self.journal.record(window, dt, &self.pushes);
                 self.pushes.clear();
                 self.last_window = Some(report.clone());

@@ -39,24 +39,20 @@ impl Totals {
                 }
             }
         }
-        summary.notes.iter().for_each(|note| self.add_note(simulator, note.clone(), window));
+        summary.notes.iter().for_each(|note| self.add_note(simulator, note, window));
     }
 
     /// Counts a note. Kinds beyond the first [`KINDS`] share one entry.
-    pub(crate) fn add_note(&mut self, source: &str, note: Note, window: u64) {
-        let is_known =
-            |known: &RunNote, source: &str, note: &Note| known.source == source && known.note.kind == note.kind;
-        let is_new = !self.notes.iter().any(|known| is_known(known, source, &note));
-        let (source, note) = match is_new && self.notes.len() >= KINDS {
-            true => ("others", Note::new("notes that are not listed")),
-            false => (source, note),
-        };
-        match self.notes.iter_mut().find(|known| is_known(known, source, &note)) {
-            Some(known) => {
-                known.windows.add(window);
-                known.note.add_subjects(note.subjects, note.more);
-            }
-            None => self.notes.push(RunNote { source: source.into(), note, windows: Windows::one(window) }),
+    pub(crate) fn add_note(&mut self, source: &str, note: &Note, window: u64) {
+        const OTHERS: &str = "others";
+        let is_known = |known: &&mut RunNote| known.source == source && known.note.kind == note.kind;
+        if let Some(known) = self.notes.iter_mut().find(is_known) {
+            known.windows.add(window);
+            known.note.add_subjects(&note.subjects, note.more);
+        } else if self.notes.len() < KINDS || source == OTHERS {
+            self.notes.push(RunNote { source: source.into(), note: note.clone(), windows: Windows::one(window) });
+        } else {
+            self.add_note(OTHERS, &Note::new("notes that are not listed"), window);
         }
     }
 

@@ -119,7 +119,7 @@ pub enum MeshError {
     /// Scale factor that is not positive and finite.
     #[error("a mesh is scaled by a positive, finite factor, got {value}")]
     Factor {
-        /// What was given.
+        /// Value of the factor.
         value: f64,
     },
     /// Generator argument: a point of a profile that cannot be turned about the axis.

@@ -45,19 +45,19 @@ impl std::fmt::Display for Uncut {
 /// Triangles of a polygon with at least three corners, as numbers of these, with the orientation of the polygon. One
 /// without an area becomes a fan. Of corners in a row at one place only the last counts.
 pub(crate) fn cut(corners: &[Vector3<f64>]) -> Result<Vec<[u32; 3]>, Uncut> {
-    let next = |k: usize| corners[(k + 1) % corners.len()];
-    let distinct: Vec<u32> = (0..corners.len()).filter(|&k| corners[k] != next(k)).map(|k| k as u32).collect();
-    if distinct.len() >= 3 && distinct.len() < corners.len() {
-        let places: Vec<Vector3<f64>> = distinct.iter().map(|&k| corners[k as usize]).collect();
-        return Ok(cut(&places)?.into_iter().map(|triangle| triangle.map(|k| distinct[k as usize])).collect());
-    }
     let fan = || (1..corners.len() as u32 - 1).map(|k| [0, k, k + 1]).collect();
     if corners.len() == 3 {
         return Ok(fan());
     }
+    let following = |k: usize| (k + 1) % corners.len();
+    let is_last = |k: &u32| corners[*k as usize] != corners[following(*k as usize)];
+    let distinct: Vec<u32> = (0..corners.len() as u32).filter(is_last).collect();
+    if distinct.len() >= 3 && distinct.len() < corners.len() {
+        let places: Vec<Vector3<f64>> = distinct.iter().map(|&k| corners[k as usize]).collect();
+        return Ok(cut(&places)?.into_iter().map(|triangle| triangle.map(|k| distinct[k as usize])).collect());
+    }
     let size = corners.iter().map(|x| (x - corners[0]).amax()).fold(0.0, f64::max);
     let scaled: Vec<Vector3<f64>> = corners.iter().map(|x| (x - corners[0]) / size).collect();
-    let following = |k: usize| (k + 1) % corners.len();
     let normal: Vector3<f64> = (0..corners.len()).map(|k| scaled[k].cross(&scaled[following(k)])).sum();
     if size == 0.0 || normal.norm() <= ROUNDING {
         return Ok(fan());

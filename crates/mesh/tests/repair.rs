@@ -461,7 +461,7 @@ fn places(vertices: &[[f64; 3]], triangles: &[[u32; 3]]) -> BTreeSet<[[i64; 3]; 
         .collect()
 }
 
-/// Of triangles with such corners `[m²]`.
+/// Total area of triangles `[m²]`.
 fn area(triangles: &BTreeSet<[[i64; 3]; 3]>) -> f64 {
     let vector = |x: [i64; 3]| nalgebra::Vector3::from(x.map(|x| x as f64));
     triangles.iter().map(|[a, b, c]| 0.5 * (vector(*b) - vector(*a)).cross(&(vector(*c) - vector(*a))).norm()).sum()

@@ -6,7 +6,7 @@ use partita::{particles::Particles, prelude::*};
 use partita_report::{Camera, Format, Frame, Options, Placement, Report, Scenery, export};
 
 const SPEED: f64 = 1.0;
-/// Of the box, up to a third of a turn in a window of 30 Hz `[rad/s]`.
+/// Spin of the box: up to a third of a turn in a window at 30 Hz `[rad/s]`.
 const SPIN: f64 = 60.0;
 const SECONDS: f64 = 1.0;
 

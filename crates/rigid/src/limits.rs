@@ -104,7 +104,7 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<Note> {
         .filter(|(concerned, _)| !concerned.is_empty())
         .map(|(concerned, limit)| {
             let mut note = Note::new(limit);
-            note.add_subjects(concerned.iter().map(|name| format!("`{name}`")).collect(), false);
+            note.add_subjects(&concerned.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>(), false);
             note
         })
         .collect()

@@ -43,20 +43,20 @@ impl Note {
     /// ```
     pub fn add_to(self, notes: &mut Vec<Self>) {
         match notes.iter_mut().find(|note| note.kind == self.kind) {
-            Some(known) => known.add_subjects(self.subjects, self.more),
+            Some(known) => known.add_subjects(&self.subjects, self.more),
             None => notes.push(self),
         }
     }
 
     /// Adds subjects that it does not name yet.
-    pub fn add_subjects(&mut self, subjects: Vec<String>, more: bool) {
+    pub fn add_subjects(&mut self, subjects: &[String], more: bool) {
         self.more |= more;
         for subject in subjects {
-            if self.subjects.contains(&subject) {
+            if self.subjects.contains(subject) {
                 continue;
             }
             match self.subjects.len() < Self::SUBJECTS {
-                true => self.subjects.push(subject),
+                true => self.subjects.push(subject.clone()),
                 false => self.more = true,
             }
         }

@@ -142,10 +142,11 @@ pub struct Recorder {
     exact: bool,
     /// State at the end of the last window, if a frame is due within the next window.
     previous: Option<Shot>,
-    /// Of the last frame, and its time `[s]`.
+    /// Numbers of the last frame.
     numbers: Numbers,
+    /// Time of the last frame `[s]`.
     shown: f64,
-    /// When it last looked.
+    /// Warnings and notes up to the last recorded window.
     told: Told,
 }
 
@@ -158,10 +159,12 @@ pub(crate) struct Told {
 
 impl Told {
     fn update(&mut self, run: &Run) {
-        self.warnings.clear();
-        self.warnings.extend_from_slice(run.warnings());
-        self.notes.clear();
-        self.notes.extend_from_slice(run.notes());
+        if self.warnings != run.warnings() {
+            self.warnings = run.warnings().to_vec();
+        }
+        if self.notes != run.notes() {
+            self.notes = run.notes().to_vec();
+        }
     }
 }
 

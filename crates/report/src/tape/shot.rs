@@ -92,9 +92,7 @@ impl Shot {
 
 /// State of a handle `dt` before, by its velocity and spin `[s]`.
 fn back(end: &HandleState, dt: f64) -> HandleState {
-    let [x, y, z, w] = end.orientation;
-    let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
-    let turned = UnitQuaternion::from_scaled_axis(-dt * Vector3::from(end.spin)) * orientation;
+    let turned = UnitQuaternion::from_scaled_axis(-dt * Vector3::from(end.spin)) * orientation_of(end);
     let position = Vector3::from(end.position) - dt * Vector3::from(end.velocity);
     HandleState { position: position.into(), orientation: turned.coords.into(), ..*end }
 }
@@ -108,7 +106,7 @@ fn interpolated(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> Hand
     let way = apart(start.position, end.position);
     let is_smooth = apart(cubic.position, straight.position) <= 0.25 * way;
     let turn = path::rotation_between(start, end, dt).norm();
-    let turns_smoothly = angle(cubic.orientation, straight.orientation) <= 0.25 * turn;
+    let turns_smoothly = orientation_of(&cubic).angle_to(&orientation_of(&straight)) <= 0.25 * turn;
     HandleState {
         position: if is_smooth { cubic.position } else { straight.position },
         orientation: if turns_smoothly { cubic.orientation } else { straight.orientation },
@@ -116,8 +114,6 @@ fn interpolated(start: &HandleState, end: &HandleState, dt: f64, s: f64) -> Hand
     }
 }
 
-/// Angle between two orientations `[rad]`.
-fn angle(a: [f64; 4], b: [f64; 4]) -> f64 {
-    let cosine: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
-    2.0 * cosine.abs().min(1.0).acos()
+fn orientation_of(state: &HandleState) -> UnitQuaternion<f64> {
+    UnitQuaternion::new_normalize(Quaternion::from(state.orientation))
 }
