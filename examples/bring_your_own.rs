@@ -6,7 +6,7 @@ use std::{any::Any, process::ExitCode, sync::Arc};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita::simulator::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 /// Of the basin `[m²]`.
 const AREA: f64 = 12.0;
@@ -101,12 +101,11 @@ impl Simulator for Pond {
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    report::exit(example(&Options::parse()))
+    report::run("bring_your_own", &Options::parse(), example)
 }
 
-fn example(options: &Options) -> Result<ExitCode, Failure> {
-    let mut report = Report::new("bring_your_own", options)?;
-    let seconds = options.seconds_or(6.0, 5.0);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(6.0, 5.0);
 
     let mut rigid = RigidBodies::new("rigid");
     let mut crates = Vec::new();
@@ -154,7 +153,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
         report.figure("speed at the end [m/s]", fastest);
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A pond of half this width, at rest. Its surface is shown, and rises with its level.

@@ -10,7 +10,7 @@ use std::{fmt::Write as _, process::ExitCode};
 
 use clap::Parser;
 use partita::{avi_cloth::Membrane, prelude::*};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -31,13 +31,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("chain", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("chain", options)?;
-    let seconds = options.seconds_or(4.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.5);
 
     let vertices = [[-0.3, 0.0, 0.0], [0.3, 0.0, 0.0], [0.05, -0.5, 0.0], [0.16, -0.38, 0.0], [0.12, -0.62, 0.0]];
     let mesh = Mesh::new(&vertices, &[[0, 2, 1], [1, 2, 3], [2, 4, 3]])?;
@@ -59,19 +57,13 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     };
     let (start, mut events, mut counts) = (energy(&mut run)?, vec![], [0_u64; 3]);
     let mut off = 0.0_f64;
-    let mut recorder = report.recorder(&mut run, scenery())?;
-    let progress = report.progress(seconds);
-    while run.time() < seconds - 1e-9 {
-        run.advance()?;
-        recorder.window(&mut run)?;
+    let recording = report.record_each(&mut run, seconds, scenery(), |run| {
         let new = run.look("chain", |chain: &AviCloth| chain.events().to_vec())?;
         new.iter().for_each(|(_, element)| counts[*element as usize] += 1);
         events.extend(new.into_iter().filter(|(time, _)| *time <= SHOWN));
-        off = off.max((energy(&mut run)? - start).abs());
-        progress.update(run.time(), "");
-    }
-    recorder.last(&mut run)?;
-    progress.finish();
+        off = off.max((energy(run)? - start).abs());
+        Ok(String::new())
+    })?;
 
     report::write_atomically(&report.path("svg"), picture(&events, &spans).as_bytes())?;
     for ((count, span), element) in counts.into_iter().zip(&spans).zip(1..) {
@@ -88,7 +80,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     report.check("energy, farthest from the start", off / start.abs(), Bound::at_most(0.01), "of it");
     report.note(format!("when each element had its turns: {}", report.path("svg").display()));
     report.note(run.report());
-    Ok(report.finish(recorder))
+    Ok(recording)
 }
 
 /// Events over time, a line an element, as SVG.

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use partita::prelude::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 use cloth::Failure;
 
@@ -44,14 +44,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("cloth_on_blocks", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("cloth_on_blocks", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(5.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(5.0, 0.5);
 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([8.0, 1.0, 8.0])).at([0.0, -0.5, 0.0]).friction(0.5).skin(SKIN))?;
@@ -74,8 +71,8 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start = cloth::places(&mut run, &blocks)?;
     let energy = run.simulator_ledger("cloth")?.ok_or("cloth keeps a ledger")?.potential;
     let (recording, seen) =
-        cloth::record::<ImplicitCloth>(&report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
-    seen.check(&mut report, &run, (energy, "sheet's potential at first"), (seconds >= 5.0).then_some(0.02));
+        cloth::record::<ImplicitCloth>(report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
+    seen.check(report, &run, (energy, "sheet's potential at first"), (seconds >= 5.0).then_some(0.02));
     report.figure("seconds a frame in 1997", 3.9);
 
     let now = cloth::places(&mut run, &blocks)?;
@@ -87,7 +84,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     report.figure("triangles", triangles as f64);
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A leaning tower on a broader foot.

@@ -14,7 +14,7 @@ use clap::Parser;
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::read_obj;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery, tell};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery, tell};
 
 /// Edge of a crate `[m]`, and its mass `[kg]`.
 const EDGE: f64 = 0.5;
@@ -41,14 +41,12 @@ struct Flags {
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    let flags = Flags::parse();
+    report::run("crates", &flags.options, |report| example(report, &flags))
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("crates", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 1.0);
+fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 1.0);
 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([40.0, 1.0, 40.0])).at([0.0, -0.5, 0.0]).friction(0.6))?;
@@ -59,7 +57,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
 
     let nozzle =
         Emitter::disc([-6.0, 0.9, 0.0], 0.25).direction([1.0, 0.15, 0.0]).speed(SPEED).spread(0.02).rate(2000.0);
-    let jet = Particles::new("jet").mass(DROP).emit(nozzle.seed(options.seed));
+    let jet = Particles::new("jet").mass(DROP).emit(nozzle.seed(report.options().seed));
 
     let mut scene = Scene::new(Rate::hz(240));
     scene.contact("jet", "rigid").friction(0.2).restitution(0.25);
@@ -69,9 +67,9 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let start = places(&mut run, &crates)?;
     let recording = report.record(&mut run, seconds, scenery())?;
 
-    check(&mut report, &mut run, &crates, &start, flags.obstacle.is_some())?;
+    check(report, &mut run, &crates, &start, flags.obstacle.is_some())?;
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// Square layers, each half a crate in from the one below.

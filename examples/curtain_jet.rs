@@ -12,7 +12,7 @@ use clap::Parser;
 use cloth::Failure;
 use nalgebra::Vector3;
 use partita::prelude::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -40,21 +40,18 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("curtain_jet", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("curtain_jet", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(5.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(5.0, 0.5);
 
     let mut rigid = RigidBodies::new("rigid");
     rigid.add("floor", Body::fixed(Shape::cuboid([12.0, 1.0, 12.0])).at([0.0, -0.5, 0.0]))?;
     let rail = hang_rail(&mut rigid)?;
     let (curtain, top) = curtain()?;
     let nozzle = Emitter::disc([0.0, 0.75, 1.6], 0.05).direction([0.0, 0.12, -1.0]).speed(SPEED).spread(0.04);
-    let nozzle = nozzle.rate(RATE).stop(SHUT).lifetime(1.5).seed(options.seed);
+    let nozzle = nozzle.rate(RATE).stop(SHUT).lifetime(1.5).seed(report.options().seed);
     let jet = Particles::new("jet").mass(DROP).radius(2e-3).emit(nozzle);
 
     let mut scene = Scene::new(Rate::hz(120));
@@ -69,7 +66,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let potential = run.simulator_ledger("curtain")?.ok_or("cloth keeps a ledger")?.potential;
     let (mut behind, mut dent, mut swing, mut upwards) = (0, 0.0_f64, 0.0_f64, 0);
     let (recording, seen) =
-        cloth::record::<ImplicitCloth>(&report, &mut run, &["curtain"], seconds, scenery(), |run| {
+        cloth::record::<ImplicitCloth>(report, &mut run, &["curtain"], seconds, scenery(), |run| {
             let x = run.look("curtain", |curtain: &ImplicitCloth| curtain.positions().to_vec())?;
             let drops = run.look("jet", |jet: &Particles| [jet.positions().to_vec(), jet.velocities().to_vec()])?;
             behind = behind.max(passed(&x, &drops[0]));
@@ -79,7 +76,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
             Ok(())
         })?;
     let jet = 0.5 * DROP * SPEED * SPEED * RATE * seconds.min(SHUT);
-    seen.check(&mut report, &run, (potential + jet, "potential at first and the jet's energy"), None);
+    seen.check(report, &run, (potential + jet, "potential at first and the jet's energy"), None);
     report.check("drops that went through the curtain", behind as f64, Bound::equals(0.0), "");
     if seconds >= 2.0 {
         report.check("drops that came back, at most", upwards as f64, Bound::at_least(0.1 * RATE), "");
@@ -87,7 +84,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.check("farthest that the rail swung", swing, Bound::within(0.005, 0.28), "m");
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A rail on two arms that hang from a beam.

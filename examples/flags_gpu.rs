@@ -15,7 +15,7 @@ use device::{Added, Failure, add, cloth, look, stretch};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::{Mesh, Side};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -41,36 +41,30 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("flags_gpu", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("flags_gpu", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(6.0, 0.25);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(6.0, 0.25);
     let (net, poles) = wall()?;
     let mut scene = Scene::new(Rate::hz(RATE));
     let Added { on_device, particles } = add(&mut scene, "flags", net, &poles, 2)?;
     let mut run = scene.build()?;
 
     let mut longest = 0.0_f64;
-    let mut recorder = report.recorder(&mut run, scenery())?;
-    let progress = report.progress(seconds);
-    while run.time() < seconds - 1e-9 {
+    // The wind pushes for one window at a time.
+    let mut blow = |run: &mut Run| -> Result<String, Failure> {
         let time = run.time();
         let (forces, stretched) =
-            look(&mut run, "flags", on_device, move |net, x, v| (wind(net, x, v, time), stretch(net, x)))?;
+            look(run, "flags", on_device, move |net, x, v| (wind(net, x, v, time), stretch(net, x)))?;
         longest = longest.max(stretched);
         for (handle, force) in particles.iter().zip(forces) {
             run.push(*handle, Wrench::force(<[f64; 3]>::from(force)))?;
         }
-        run.advance()?;
-        recorder.window(&mut run)?;
-        progress.update(run.time(), "");
-    }
-    recorder.last(&mut run)?;
-    progress.finish();
+        Ok(String::new())
+    };
+    blow(&mut run)?;
+    let recording = report.record_each(&mut run, seconds, scenery(), blow)?;
 
     report.check("longest link, too long by", longest, Bound::at_most(0.0101), "-");
     if seconds >= 2.0 {
@@ -81,7 +75,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.figure(&format!("ms a window, {name}"), 1e3 * seconds / run.windows() as f64);
     }
     report.note(run.report());
-    Ok(report.finish(recorder))
+    Ok(recording)
 }
 
 /// All flags as one net, and the particles at their poles.

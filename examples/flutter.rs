@@ -19,7 +19,7 @@ use partita::{
     implicit_cloth::{Integrator, Parameters},
     prelude::*,
 };
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 const RATE: f64 = 30.0;
 /// Side of the squares, and how far their middles are from that of the picture `[m]`.
@@ -37,14 +37,12 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    let flags = Flags::parse();
+    report::run("flutter", &flags.options, |report| example(report, &flags))
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("flutter", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.3);
+fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.3);
 
     let fabric = Fabric::cotton().membrane(Membrane::StVenantKirchhoff { poisson: 0.0 }).undamped();
     let fabric = fabric.stretch(300.0).shear(150.0).bend(1e-5).density(0.5).thickness(4e-3);
@@ -71,12 +69,12 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     };
     let start = energies(&mut run)?;
     let (mut strain, mut events) = (0.0_f64, 0);
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &[names[1]], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(report, &mut run, &[names[1]], seconds, scenery(), |run| {
         let (now, more) = run.look(names[1], |cloth: &AviCloth| (cloth.stretch(), cloth.counts().events))?;
         (strain, events) = (strain.max(now), events + more);
         Ok(())
     })?;
-    seen.check_crossings(&mut report);
+    seen.check_crossings(report);
     let kept = energies(&mut run)?;
     let [lost, own] = [start[0] - kept[0], start[1] - kept[1]];
     report.figure("energy lost by backward Euler, of the fall's", lost);
@@ -90,7 +88,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.figure(&format!("seconds a picture, {name}"), seconds / run.windows() as f64);
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A level square, and the corners at its far side.

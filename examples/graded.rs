@@ -13,7 +13,7 @@ use std::{f64::consts::FRAC_PI_2, process::ExitCode};
 use clap::Parser;
 use cloth::Failure;
 use partita::{avi_cloth::Membrane, prelude::*};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 const RATE: f64 = 60.0;
 /// Side of the square, how high the dome is above it, and the fall `[m]`.
@@ -29,16 +29,13 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("graded", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("graded", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.2);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.2);
 
-    let mesh = Mesh::graded([SIDE; 2], options.pick(2304, 500), 160.0)?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
+    let mesh = Mesh::graded([SIDE; 2], report.options().pick(2304, 500), 160.0)?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
     let mesh = mesh.at([-0.5 * SIDE, 0.0, -0.5 * SIDE])?;
     let lifted = |[x, _, z]: [f64; 3]| [x, FALL + HEIGHT * (-(x * x + z * z) / 0.03).exp(), z];
     let vertices: Vec<[f64; 3]> = mesh.positions().into_iter().map(lifted).collect();
@@ -60,14 +57,14 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     scene.contact("dome", "rigid").friction(0.5);
     scene.add(rigid).add(dome);
     let mut run = scene.build()?;
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["dome"], seconds, scenery(), |_| Ok(()))?;
-    seen.check(&mut report, &run, (mass * 9.81 * FALL, "fall"), (seconds >= 3.0).then_some(0.05));
+    let (recording, seen) = cloth::record::<AviCloth>(report, &mut run, &["dome"], seconds, scenery(), |_| Ok(()))?;
+    seen.check(report, &run, (mass * 9.81 * FALL, "fall"), (seconds >= 3.0).then_some(0.05));
     if seconds >= 3.0 {
         let top = run.look("dome", |dome: &AviCloth| dome.positions().iter().map(|x| x.y).fold(0.0, f64::max))?;
         report.check("height of the dome at the end, of that at rest", top / HEIGHT, Bound::within(0.7, 1.2), "-");
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 fn scenery() -> Scenery {

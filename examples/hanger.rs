@@ -15,7 +15,7 @@ use cloth::{Cut, Failure};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::Mesh;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -47,30 +47,27 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("hanger", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("hanger", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.5);
 
     // Hung up on a hanger that is held, on which nothing slides; then that is let go.
     let top = top()?;
     let (mut run, _) = scene(&top, None)?;
-    run.for_seconds(options.pick(0.5, 0.2))?;
+    run.for_seconds(report.options().pick(0.5, 0.2))?;
     let hung = run.look("top", |top: &ImplicitCloth| top.positions().to_vec())?;
     let (mut run, hanger) = scene(&top, Some(&hung))?;
 
     let energy = run.simulator_ledger("top")?.ok_or("cloth keeps a ledger")?.potential;
     let mut turns = vec![];
-    let (recording, seen) = cloth::record::<ImplicitCloth>(&report, &mut run, &["top"], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<ImplicitCloth>(report, &mut run, &["top"], seconds, scenery(), |run| {
         let [x, y, z, w] = run.state(hanger)?.orientation;
         turns.push(2.0 * V3::new(x, y, z).norm().atan2(w.abs()));
         Ok(())
     })?;
-    seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 4.0).then_some(0.02));
+    seen.check(report, &run, (energy, "potential at first"), (seconds >= 4.0).then_some(0.02));
     report.figure("seconds a frame in 1997", 1.27);
 
     let highest = run.look("top", |top: &ImplicitCloth| top.positions().iter().map(|x| x.y).fold(0.0, f64::max))?;
@@ -81,7 +78,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     report.figure("triangles", top.mesh.triangles().len() as f64);
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// Two panels sewn together.

@@ -14,7 +14,7 @@ use partita::{
     prelude::*,
 };
 use partita_mesh::{Mesh, Side};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -32,14 +32,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("ibds_page", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("ibds_page", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(6.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(6.0, 0.5);
     let mut scene = Scene::new(Rate::hz(RATE));
     // However little links are off, they are corrected, but twice only.
     let by_link = Solver::GaussSeidel(Optimisations::NONE);
@@ -48,18 +45,12 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let mut stretched = [0.0_f64; 2];
-    let mut recorder = report.recorder(&mut run, scenery())?;
-    let progress = report.progress(seconds);
-    while run.time() < seconds - 1e-9 {
-        run.advance()?;
-        recorder.window(&mut run)?;
+    let recording = report.record_each(&mut run, seconds, scenery(), |run| {
         for (name, stretched) in ["links", "newton"].into_iter().zip(&mut stretched) {
             *stretched = stretched.max(run.look(name, IbdsCloth::stretch)?);
         }
-        progress.update(run.time(), "");
-    }
-    recorder.last(&mut run)?;
-    progress.finish();
+        Ok(String::new())
+    })?;
 
     let [links, newton] = stretched;
     report.figure("largest stretch link by link [-]", links);
@@ -68,7 +59,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.figure(&format!("ms a step, {name}"), 1e3 * seconds / run.windows() as f64);
     }
     report.note(run.report());
-    Ok(report.finish(recorder))
+    Ok(recording)
 }
 
 /// A sheet in the plane y = 0, fixed at the corners of its far edge.

@@ -14,7 +14,7 @@ use device::{Added, Failure, add, cloth, look, stretch};
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::Mesh;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -38,14 +38,12 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    let flags = Flags::parse();
+    report::run("million", &flags.options, |report| example(report, &flags))
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("million", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(2.0, 0.1);
+fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(2.0, 0.1);
     let side = f64::from(flags.particles).sqrt().ceil() as u32;
     let mesh = Mesh::grid([side - 1; 2], [SIZE; 2])?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?;
     let middle = mesh.vertices().iter().sum::<V3>() / mesh.vertices().len() as f64;
@@ -65,17 +63,11 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let (mut longest, mut deepest) = (0.0_f64, 0.0_f64);
-    let mut recorder = report.recorder(&mut run, scenery())?;
-    let progress = report.progress(seconds);
-    while run.time() < seconds - 1e-9 {
-        run.advance()?;
-        recorder.window(&mut run)?;
-        let (stretched, depth) = look(&mut run, "sheet", on_device, |net, x, _| (stretch(net, x), depth(x)))?;
+    let recording = report.record_each(&mut run, seconds, scenery(), |run| {
+        let (stretched, depth) = look(run, "sheet", on_device, |net, x, _| (stretch(net, x), depth(x)))?;
         (longest, deepest) = (longest.max(stretched), deepest.max(depth));
-        progress.update(run.time(), "");
-    }
-    recorder.last(&mut run)?;
-    progress.finish();
+        Ok(String::new())
+    })?;
 
     report.check("deepest that a particle was in a ball or the ground", deepest, Bound::at_most(1e-4), "m");
     report.figure("longest link, too long by [-]", longest);
@@ -83,7 +75,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.figure(&format!("ms a window, {name}"), 1e3 * seconds / run.windows() as f64);
     }
     report.note(run.report());
-    Ok(report.finish(recorder))
+    Ok(recording)
 }
 
 /// How deep the deepest particle is in what it lies on `[m]`.

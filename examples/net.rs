@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use cloth::Failure;
 use partita::prelude::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 /// Knots along a side, the ropes between them `[m]`, how thick these are `[m]`, and the mass of a knot with its ropes `[kg]`.
 const KNOTS: u32 = 17;
@@ -50,34 +50,31 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("net", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("net", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(5.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(5.0, 0.5);
 
     // Hung up, before there is anything to catch.
     let flat: Vec<[f64; 3]> = (0..KNOTS * KNOTS).map(|k| place(k, LOOSE)).collect();
     let (mut run, _) = scene(&flat, &[])?;
-    run.for_seconds(options.pick(3.0, 0.5))?;
+    run.for_seconds(report.options().pick(3.0, 0.5))?;
     let hung =
         run.look("net", |net: &IbdsCloth| net.positions().iter().map(|&x| x.into()).collect::<Vec<[f64; 3]>>())?;
 
     let (mut run, bodies) = scene(&hung, &cargo())?;
     // To where the net hangs down to, 0.4 m.
     let energy = cargo().iter().map(|(_, _, mass, place)| mass * 9.81 * (place[1] - HEIGHT + 0.4)).sum::<f64>();
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["net"], seconds, scenery(), |_| Ok(()))?;
-    seen.check(&mut report, &run, (energy, "fall of the cargo"), (seconds >= 5.0).then_some(0.05));
+    let (recording, seen) = cloth::record::<IbdsCloth>(report, &mut run, &["net"], seconds, scenery(), |_| Ok(()))?;
+    seen.check(report, &run, (energy, "fall of the cargo"), (seconds >= 5.0).then_some(0.05));
 
     let lowest = cloth::places(&mut run, &bodies)?.iter().map(|x| x.y).fold(f64::INFINITY, f64::min);
     // On the floor the middle of no body is as high.
     report.check("lowest body at the end", lowest, Bound::at_least(0.2), "m");
     report.figure("fastest body at the end [m/s]", cloth::fastest(&mut run, &bodies)?);
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// Of a knot in the net, level and so much narrower than it is wide `[m]`.

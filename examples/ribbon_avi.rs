@@ -18,7 +18,7 @@ use partita::{
     avi_cloth::{Counts, Membrane},
     prelude::*,
 };
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -45,19 +45,17 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    let flags = Flags::parse();
+    report::run("ribbon_avi", &flags.options, |report| example(report, &flags))
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("ribbon_avi", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(2.6, 0.05);
+fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(2.6, 0.05);
     let mut csv = String::from("time,culling,found,culled,handled,missed\n");
 
     let mut run = scene(true)?;
     let mut all = Counts::default();
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["ribbon"], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(report, &mut run, &["ribbon"], seconds, scenery(), |run| {
         let counts = note(run, "on", &mut csv)?;
         all.found += counts.found;
         all.culled += counts.culled;
@@ -65,7 +63,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         all.missed += counts.missed;
         Ok(())
     })?;
-    seen.check_crossings(&mut report);
+    seen.check_crossings(report);
     let share = |part: usize| part as f64 / all.found.max(1) as f64;
     report.figure("pairs culled, of those found (2008: about 0.55)", share(all.culled));
     report.figure("pairs handled, of those left", all.handled as f64 / (all.found - all.culled).max(1) as f64);
@@ -95,7 +93,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     report::write_atomically(&report.path("pairs.csv"), csv.as_bytes())?;
     report.note(format!("pairs by interval: {}", report.path("pairs.csv").display()));
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A line of the last window.

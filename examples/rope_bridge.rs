@@ -15,7 +15,7 @@ use clap::Parser;
 use cloth::Failure;
 use nalgebra::Vector3;
 use partita::prelude::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -48,23 +48,20 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("rope_bridge", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("rope_bridge", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.5);
 
     let (mut run, planks, ball) = scene()?;
     let mut lowest = f64::INFINITY;
     let middle = planks[planks.len() / 2];
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["ropes"], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<IbdsCloth>(report, &mut run, &["ropes"], seconds, scenery(), |run| {
         lowest = lowest.min(run.state(middle)?.position[1]);
         Ok(())
     })?;
-    seen.check(&mut report, &run, (0.7 * BALL_MASS * SPEED * SPEED, "rolling ball's energy"), None);
+    seen.check(report, &run, (0.7 * BALL_MASS * SPEED * SPEED, "rolling ball's energy"), None);
     let place = V3::from(run.state(ball)?.position);
     if seconds >= 4.0 {
         report.check("where the ball is in the end, along the bridge", place.x, Bound::at_least(1.5), "m");
@@ -72,7 +69,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     }
     report.figure("lowest that the middle plank was [m]", lowest);
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// Where the middle of a plank is, and how steep it is, where planks lie on an arc between two banks.

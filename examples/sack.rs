@@ -12,7 +12,7 @@ use clap::Parser;
 use cloth::{Cut, Failure};
 use nalgebra::{UnitQuaternion, Vector3};
 use partita::prelude::*;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -46,14 +46,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("sack", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("sack", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(5.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(5.0, 0.5);
 
     // Hung up between the hands, then filled, until the fruit is at rest.
     let cut = cloth::cut([CELLS; 2], EDGE, |i, j| V3::new(place(i), 0.0, place(j)).norm() < RADIUS)?;
@@ -61,7 +58,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let hang = |t| smooth(t, 0.0, 0.8, [[WIDE, LOW, 0.0], [HUNG, LOW, 0.3]]);
     let (empty, _) = settled(&cut, &flat, &[], hang, 1.0)?;
     let still = |_| [[HUNG, LOW, 0.3], [0.0; 3]];
-    let (hung, lying) = settled(&cut, &empty, &spread(&empty), still, options.pick(2.0, 0.5))?;
+    let (hung, lying) = settled(&cut, &empty, &spread(&empty), still, report.options().pick(2.0, 0.5))?;
 
     let draw = |t| smooth(t, BEGIN, TAKES, [[HUNG, LOW, 0.3], [NECK, HIGH, 1.4]]);
     let (mut run, fruit) = scene(&cut, &hung, &lying, draw)?;
@@ -70,15 +67,15 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         Ok::<f64, Failure>(sum + ledger.potential)
     })?;
     let (recording, seen) =
-        cloth::record::<ImplicitCloth>(&report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
-    seen.check(&mut report, &run, (energy, "potential at first"), (seconds >= 5.0).then_some(0.02));
+        cloth::record::<ImplicitCloth>(report, &mut run, &["cloth"], seconds, scenery(), |_| Ok(()))?;
+    seen.check(report, &run, (energy, "potential at first"), (seconds >= 5.0).then_some(0.02));
 
     let neck = if seconds > BEGIN + TAKES { HIGH } else { LOW };
     let within = |x: &V3| x.xz().norm() < 0.5 * RADIUS && x.y > neck - RADIUS - 0.05 && x.y < neck;
     let inside = cloth::places(&mut run, &fruit)?.iter().filter(|x| within(x)).count();
     report.check("fruit in the sack at the end", inside as f64, Bound::equals(fruit.len() as f64), "");
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// From the middle `[m]`.

@@ -16,7 +16,7 @@ use cloth::Failure;
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_mesh::{Mesh, Side};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -36,14 +36,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("swing", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("swing", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.0, 0.5);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.0, 0.5);
 
     let cells = PARTICLES - 1;
     let mesh = Mesh::grid([cells; 2], [1.0; 2])?.turned([1.0, 0.0, 0.0], -FRAC_PI_2)?.at([0.0, HEIGHT, -0.5])?;
@@ -65,16 +62,16 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut run = scene.build()?;
 
     let mut swung = 0.0_f64;
-    let (recording, seen) = cloth::record::<IbdsCloth>(&report, &mut run, &["sheet"], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<IbdsCloth>(report, &mut run, &["sheet"], seconds, scenery(), |run| {
         swung = swung.max((V3::from(run.state(ball)?.position) - hangs).norm());
         Ok(())
     })?;
-    seen.check(&mut report, &run, (SHEET * 9.81 * 0.5, "sheet's fall"), None);
+    seen.check(report, &run, (SHEET * 9.81 * 0.5, "sheet's fall"), None);
     if seconds >= 2.0 {
         report.check("farthest that the ball swung", swung, Bound::within(0.05, 1.2), "m");
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 fn scenery() -> Scenery {

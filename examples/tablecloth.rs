@@ -12,7 +12,7 @@ use std::{f64::consts::FRAC_PI_2, process::ExitCode};
 use clap::Parser;
 use partita::prelude::*;
 use partita_mesh::Mesh;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 use cloth::Failure;
 
@@ -48,14 +48,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("tablecloth", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("tablecloth", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(0.9, 0.25);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(0.9, 0.25);
 
     let mut rigid = RigidBodies::new("rigid");
     let slow = lay(&mut rigid, "slowly", -ASIDE)?;
@@ -73,7 +70,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     let mut speeds = [[(0.0, 0.0); 2]; DISHES.len()];
     let before = cloth::places(&mut run, &[slow.clone(), fast.clone()].concat())?;
     let (recording, seen) =
-        cloth::record::<ImplicitCloth>(&report, &mut run, &["slowly", "by a jerk"], seconds, scenery(), |run| {
+        cloth::record::<ImplicitCloth>(report, &mut run, &["slowly", "by a jerk"], seconds, scenery(), |run| {
             for (speed, &dish) in speeds.iter_mut().zip(&fast) {
                 let now = run.state(dish)?.velocity[0];
                 for (speed, at) in speed.iter_mut().zip([from, to]) {
@@ -85,7 +82,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
             }
             Ok(())
         })?;
-    seen.check_crossings(&mut report);
+    seen.check_crossings(report);
     for ((name, ..), [first, last]) in DISHES.iter().zip(speeds) {
         let friction = (last.1 - first.1) / (last.0 - first.0) / (FRICTION * GRAVITY);
         report.check(&format!("{name}, jerked: acceleration over μ g"), friction, Bound::within(0.95, 1.05), "-");
@@ -105,7 +102,7 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
         report.figure(&format!("{name}, jerked: way [m]"), jerked);
     }
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A table with dishes on a cloth that is not there yet. The dishes.

@@ -17,7 +17,7 @@ use clap::Parser;
 use cloth::Failure;
 use nalgebra::{UnitQuaternion, Vector3};
 use partita::{avi_cloth::Membrane, prelude::*};
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Report, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Report, Scenery};
 
 type V3 = Vector3<f64>;
 
@@ -52,14 +52,11 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    report::exit(example(&Flags::parse()))
+    report::run("walk", &Flags::parse().options, example)
 }
 
-fn example(flags: &Flags) -> Result<ExitCode, Failure> {
-    let options = &flags.options;
-    let mut report = Report::new("walk", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(4.5, 0.2);
+fn example(report: &mut Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(4.5, 0.2);
 
     let mut rigid = RigidBodies::new("figure");
     let hips = Shape::capsule_x(2.0 * WIDTH, RADII[0]);
@@ -78,15 +75,15 @@ fn example(flags: &Flags) -> Result<ExitCode, Failure> {
     scene.add(rigid).add(skirt()?);
     let mut run = scene.build()?;
     let mut strain = 0.0_f64;
-    let (recording, seen) = cloth::record::<AviCloth>(&report, &mut run, &["skirt"], seconds, scenery(), |run| {
+    let (recording, seen) = cloth::record::<AviCloth>(report, &mut run, &["skirt"], seconds, scenery(), |run| {
         strain = strain.max(run.look("skirt", AviCloth::stretch)?);
         Ok(())
     })?;
-    seen.check_crossings(&mut report);
+    seen.check_crossings(report);
     // The cloth's own limit of a tenth, to a hundredth of it.
     report.check("largest strain of an edge, in all windows", strain, Bound::at_most(0.101), "-");
     report.note(run.report());
-    Ok(report.finish(recording))
+    Ok(recording)
 }
 
 /// A frustum whose upper rim is held at the hips.

@@ -194,16 +194,23 @@ impl Run {
         seconds: f64,
         mut begin: impl FnMut(&mut Self) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        if !(seconds.is_finite() && seconds >= 0.0) {
-            return Err(Error::refused("seconds", seconds, "finite, at least 0").into());
-        }
-        // 0.1 + 0.2 are three windows of 0.1, though the sum is a bit more.
-        let windows = (seconds / self.rate.dt * (1.0 - 1e-12)).ceil() as u64;
-        for _ in 0..windows {
+        for _ in 0..self.windows_in(seconds)? {
             begin(self)?;
             self.advance()?;
         }
         Ok(())
+    }
+
+    /// Number of windows that [`Run::for_seconds`] takes: the least that last `seconds` `[s]`.
+    ///
+    /// # Errors
+    /// `seconds` is negative or not finite.
+    pub fn windows_in(&self, seconds: f64) -> Result<u64> {
+        if !(seconds.is_finite() && seconds >= 0.0) {
+            return Err(Error::refused("seconds", seconds, "finite, at least 0"));
+        }
+        // 0.1 + 0.2 are three windows of 0.1, though the sum is a bit more.
+        Ok((seconds / self.rate.dt * (1.0 - 1e-12)).ceil() as u64)
     }
 
     /// Puts a load [N, N m] on a handle for the next window; several add up.

@@ -125,12 +125,8 @@ pub fn record<C: Cloth>(
     scenery: Scenery,
     mut look: impl FnMut(&mut Run) -> partita::Result<()>,
 ) -> Result<(Recorder, Seen), Failure> {
-    let (mut recorder, mut seen, progress) =
-        (report.recorder(run, scenery)?, Seen::default(), report.progress(seconds));
-    let edges = edges(run)?;
-    while run.time() < seconds - 1e-9 {
-        run.advance()?;
-        recorder.window(run)?;
+    let (mut seen, edges) = (Seen::default(), edges(run)?);
+    let recording = report.record_each(run, seconds, scenery, |run| {
         let (mut strain, mut speed) = (f64::NEG_INFINITY, 0.0_f64);
         for &cloth in cloths {
             seen.crossings += crossing(run, cloth, &edges)?;
@@ -140,11 +136,9 @@ pub fn record<C: Cloth>(
         seen.strains.push(strain);
         seen.speeds.push(speed);
         look(run)?;
-        progress.update(run.time(), &format!("{} crossings, strain {:.1} %", seen.crossings, 100.0 * strain));
-    }
-    recorder.last(run)?;
-    progress.finish();
-    Ok((recorder, seen))
+        Ok(format!("{} crossings, strain {:.1} %", seen.crossings, 100.0 * strain))
+    })?;
+    Ok((recording, seen))
 }
 
 /// Edges of all surfaces, by surface.

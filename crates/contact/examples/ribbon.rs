@@ -19,7 +19,7 @@ use nalgebra::{Isometry3, Vector3};
 use partita::{prelude::*, simulator::*};
 use partita_contact::{Obstacle, Parameters, Path, Report, Shape, State};
 use partita_mesh::Mesh;
-use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Scenery};
+use partita_report::{self as report, Bound, Camera, Colour, Look, Options, Recorder, Scenery};
 
 use springs::Cloth;
 
@@ -149,30 +149,25 @@ impl Simulator for Ribbon {
 type Kept = (Vec<V3>, Vec<V3>, State, f64);
 
 fn main() -> ExitCode {
-    report::exit(example(&Options::parse()))
+    report::run("ribbon", &Options::parse(), example)
 }
 
-fn example(options: &Options) -> Result<ExitCode, Failure> {
-    let mut report = partita_report::Report::new("ribbon", options)?;
-    rayon::ThreadPoolBuilder::new().num_threads(options.threads()).build_global()?;
-    let seconds = options.seconds_or(3.0, 0.1);
+fn example(report: &mut report::Report) -> Result<Recorder, Failure> {
+    let seconds = report.options().seconds_or(3.0, 0.1);
     let mut scene = Scene::new(Rate::hz(240));
     scene.add(Ribbon::new()?);
     let mut run = scene.build()?;
 
-    let mut recorder = report.recorder(&mut run, scenery())?;
     let mut frames = vec![];
     println!("  time  contacts  impacts  rigid  crossings  pinched  ms a step  of contact  height");
-    while run.time() < seconds - 1e-9 {
-        run.advance()?;
-        recorder.window(&mut run)?;
+    let recording = report.record_each(&mut run, seconds, scenery(), |run| {
         let frame = run.look("ribbon", |ribbon: &Ribbon| ribbon.last.clone())?;
         if frames.len() % 20 == 19 {
             row(run.time(), &frame);
         }
         frames.push(frame);
-    }
-    recorder.last(&mut run)?;
+        Ok(String::new())
+    })?;
 
     let sum = |of: fn(&Frame) -> usize| frames.iter().map(of).sum::<usize>() as f64;
     let mean = |of: fn(&Frame) -> f64| frames.iter().map(of).sum::<f64>() / frames.len() as f64;
@@ -192,7 +187,7 @@ fn example(options: &Options) -> Result<ExitCode, Failure> {
     report.figure("impacts, in all frames", sum(|frame| frame.report.impacts));
     report.figure("a step [ms]", 1e3 * mean(|frame| frame.seconds[0]));
     report.figure("its contacts [ms]", 1e3 * mean(|frame| frame.seconds[1]));
-    Ok(report.finish(recorder))
+    Ok(recording)
 }
 
 fn row(time: f64, frame: &Frame) {

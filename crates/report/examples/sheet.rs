@@ -67,6 +67,7 @@ fn begin() -> Begin {
         clouds: [0.01, 0.01, 0.014].map(|radius| TapeCloud { radius, look: Look::plain(Colour::ICE) }).into(),
         ground: Some(0.0),
         camera,
+        still: None,
     }
 }
 

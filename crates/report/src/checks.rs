@@ -6,7 +6,7 @@ use std::fmt;
 use partita::{RunNote, Warning};
 use serde::{Serialize, Serializer};
 
-use crate::tape::Told;
+use crate::tape::{Stopped, Told};
 
 /// What a figure has to keep to pass. A figure or bound that is not a number never passes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -92,6 +92,9 @@ pub(crate) struct Document<'a> {
     pub seed: u64,
     pub command: Vec<String>,
     pub versions: BTreeMap<String, String>,
+    /// Present where the run was stopped before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<InWords<'a, Stopped>>,
     pub checks: &'a [Check],
     pub warnings: Vec<InWords<'a, Warning>>,
     pub notes: Vec<InWords<'a, RunNote>>,
@@ -108,8 +111,12 @@ pub(crate) struct InWords<'a, T> {
 }
 
 impl<'a, T: fmt::Display> InWords<'a, T> {
+    pub fn new(of: &'a T) -> Self {
+        Self { text: of.to_string(), of }
+    }
+
     pub fn all(of: &'a [T]) -> Vec<Self> {
-        of.iter().map(|of| Self { text: of.to_string(), of }).collect()
+        of.iter().map(Self::new).collect()
     }
 }
 
@@ -146,6 +153,9 @@ pub(crate) fn table(example: &str, checks: &[Check], told: &Told, figures: &[(St
         for (check, row) in checks.iter().zip(&rows) {
             out += &line(if check.pass { "PASS" } else { "FAIL" }, row);
         }
+    }
+    if let Some(stopped) = &told.stopped {
+        out += &format!("STOP  {stopped}\n");
     }
     told.warnings.iter().for_each(|warning| out += &format!("WARN  {warning}\n"));
     if !figures.is_empty() {

@@ -29,6 +29,14 @@ pub enum ReportError {
         /// What the system answered.
         source: std::io::Error,
     },
+    /// Rayon's global pool was made before, of another size than `--threads` asks for.
+    #[error("--threads {expected}: the program has started {found} worker threads before")]
+    Threads {
+        /// Threads asked for.
+        expected: usize,
+        /// Threads of the pool.
+        found: usize,
+    },
     /// A picture or film could not be made.
     #[error(transparent)]
     Picture(#[from] PictureError),

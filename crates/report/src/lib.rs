@@ -1,7 +1,7 @@
 //! What a run leaves behind: a tape, a page, pictures and a film of it, a table of checks, a JSON file.
 //!
-//! An example parses [`Options`], makes a [`Report`] (which checks the folder before anything runs), records its run,
-//! states its checks, and ends with [`Report::finish`]:
+//! An example is a function that takes a [`Report`], records its run, adds its checks and returns the recording.
+//! [`run`] calls it, between the command line and the exit status. In steps of its own:
 //!
 //! ```
 //! use partita::prelude::*;
@@ -44,6 +44,7 @@
 //! | which frame tells most           | `telling.rs`    |
 //! | five frames side by side         | `storyboard.rs` |
 //! | all of these from a tape         | `pictures.rs`   |
+//! | those and page and exports, as files | `products.rs` |
 //! | whole under its name, or not there | `partial.rs`  |
 //!
 //! The page, which plays the tape in a browser, is made in `page/`.
@@ -58,14 +59,17 @@ mod drawing;
 mod error;
 mod export;
 mod film;
+mod frame;
 mod gather;
 mod image;
+mod interrupt;
 mod mp4;
 mod options;
 mod page;
 mod palette;
 mod partial;
 mod pictures;
+mod products;
 mod progress;
 mod raster;
 mod report;
@@ -85,7 +89,9 @@ pub use colour::Colour;
 pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
 pub use export::{ExportError, Format, export};
+pub use frame::run;
 pub use image::Image;
+pub use interrupt::interrupted;
 /// `--out`, `--seconds`, `--threads`, `--seed`, `--fps`, `--quick`, `--export`.
 ///
 /// An example without flags of its own calls [`Options::parse`]; another one flattens this into its own parser:
@@ -107,8 +113,9 @@ pub use image::Image;
 /// ```
 pub use options::Options;
 pub use page::{Page, page};
+pub use products::{Rendered, render_tape};
 pub use progress::Progress;
-pub use report::{Report, exit, tell};
+pub use report::{Report, tell};
 pub use shade::render;
 pub use tape::{
     Begin, End, Force, Frame, Numbers, Placement, Recorder, Scenery, Tape, TapeCloud, TapeError, TapeSurface,

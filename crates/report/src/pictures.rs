@@ -9,15 +9,13 @@ use crate::mp4::Mp4;
 use crate::progress::Making;
 use crate::shade::{Quality, render_with};
 use crate::storyboard::storyboard;
-use crate::telling::{five_moments, most_telling, nearest, sweeps};
+use crate::telling::{five_moments, forces, most_telling, nearest, sweeps};
 use crate::{Begin, Drawing, Frame, Image, PictureError, Placement, ReportError, Shape, Tape};
 
 /// How a tape is drawn.
 pub(crate) struct Settings {
     /// That draw frames; the pictures are the same for any number.
     pub threads: usize,
-    /// Time of the large picture `[s]`; by default that of the frame that tells most.
-    pub still: Option<f64>,
     /// Width and height of the large picture, of the film, and of each part of the storyboard `[pixels]`.
     pub large: [u32; 2],
     pub film: [u32; 2],
@@ -26,7 +24,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { threads: 1, still: None, large: [960, 600], film: [640, 400], board: [480, 300] }
+        Settings { threads: 1, large: [960, 600], film: [640, 400], board: [480, 300] }
     }
 }
 
@@ -94,9 +92,9 @@ pub(crate) fn develop(
     gif.finish()?;
 
     let sweeps = sweeps(tape, &large)?;
-    let still = match settings.still {
+    let still = match begin.still {
         Some(time) => nearest(tape, time)?,
-        None => most_telling(&sweeps),
+        None => most_telling(&sweeps, &forces(tape)?),
     };
     let still = Shot { frame: still, view: &large, quality: Quality::STILL };
     let boards = five_moments(&sweeps);
@@ -225,8 +223,12 @@ mod tests {
 
     /// From left to right in one second.
     fn moving_square(frames_per_second: f64, frames: usize) -> Tape {
-        let place = |k: usize| vec![at([1.2 * (k as f64 / frames_per_second - 0.5), 0.0, 0.0])];
-        tape(&begin(frames_per_second, vec![square("square", 0.4, true)]), (0..frames).map(place))
+        let frames = (0..frames).map(|k| moved(k as f64 / frames_per_second));
+        tape(&begin(frames_per_second, vec![square("square", 0.4, true)]), frames)
+    }
+
+    fn moved(time: f64) -> Vec<Placement> {
+        vec![at([1.2 * (time - 0.5), 0.0, 0.0])]
     }
 
     fn is_red([r, g, b]: [u8; 3]) -> bool {
@@ -337,7 +339,10 @@ mod tests {
 
     #[test]
     fn the_still_is_the_frame_that_was_asked_for() {
-        let still = |time| developed(&mut moving_square(24.0, 25), &Settings { still: Some(time), ..small() });
+        let still = |time| {
+            let begin = Begin { still: Some(time), ..begin(24.0, vec![square("square", 0.4, true)]) };
+            developed(&mut tape(&begin, (0..25).map(|k| moved(k as f64 / 24.0))), &small())
+        };
         let places: Vec<f64> =
             [0.0, 0.5, 1.0, 1e9].iter().map(|&t| place_of_square(&still(t).unwrap().0.still)).collect();
         assert!(places[0] < 0.4 && (places[1] - 0.5).abs() < 0.02 && places[2] > 0.6, "{places:?}");

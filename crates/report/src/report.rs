@@ -1,25 +1,17 @@
 //! The report of one run: checks, figures, and the files that hold them.
 
-use std::fs;
+use std::error::Error;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use gif::EncodingError;
 use partita::Run;
 
 use crate::checks::{Document, InWords, table};
-use crate::mp4::Mp4;
-use crate::partial::PartialFile;
-use crate::pictures::{Settings, develop, film_rate};
-use crate::progress::Making;
+use crate::products::{ENDINGS, Products, file_of};
 use crate::tape::{Told, command, versions};
-use crate::write::{names_files, prepare_folder, write_atomically};
-use crate::{
-    Bound, Check, Format, Options, PictureError, Progress, Recorder, ReportError, Scenery, Tape, TapeError, export,
-    page,
-};
+use crate::write::{names_files, prepare_folder};
+use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, interrupt, interrupted};
 
 /// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`, with its seed, command and versions.
 /// Where the run was recorded, there are its `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of
@@ -33,18 +25,8 @@ pub struct Report {
     figures: Vec<(String, f64)>,
 }
 
-/// Of the files that every recorded run makes; the film as MP4 where it can.
-const ENDINGS: [&str; 7] = ["json", "png", "storyboard.png", "gif", "mp4", "html", "tape"];
-/// Of a tape that grows.
-const GROWING: &str = "tape.partial";
-
-/// The exit status of `main`: what the example came to, or 1 where it ended with an error, which is printed.
-pub fn exit(outcome: Result<ExitCode, impl std::fmt::Display>) -> ExitCode {
-    outcome.unwrap_or_else(|error| {
-        tell(format_args!("error: {error}"));
-        ExitCode::FAILURE
-    })
-}
+/// Ending of a tape that grows.
+pub(crate) const GROWING: &str = "tape.partial";
 
 /// Writes a line to standard error; where that is closed or full, nobody reads it, and nothing else comes of it.
 pub fn tell(line: impl std::fmt::Display) {
@@ -72,10 +54,15 @@ impl Report {
 
     /// Where the file with this ending is or will be written.
     pub fn path(&self, ending: &str) -> PathBuf {
-        self.options.out.join(format!("{}.{ending}", self.name))
+        file_of(&self.options.out, &self.name, ending)
     }
 
-    /// A progress bar for a run of `seconds` of simulated time; hidden where standard error is no terminal.
+    /// The options that the report was made with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// A progress bar for a run of `seconds` of simulated time; lines where standard error is no terminal.
     pub fn progress(&self, seconds: f64) -> Progress {
         Progress::new(&self.name, seconds)
     }
@@ -117,24 +104,53 @@ impl Report {
     ///
     /// The tape cannot be written, or a simulator panicked while it was looked at.
     pub fn recorder(&self, run: &mut Run, scenery: Scenery) -> Result<Recorder, TapeError> {
-        let (begin, still) = scenery.begin(&self.name, &self.options, run)?;
-        Recorder::new(self.path(GROWING), begin, still, self.options.exact_frames, run)
+        let begin = scenery.begin(&self.name, &self.options, run)?;
+        Recorder::new(self.path(GROWING), begin, self.options.exact_frames, run)
     }
 
-    /// Runs for `seconds` `[s]` with a progress bar, and records it.
+    /// Runs for `seconds` `[s]` with a progress bar, and records it. Ctrl-C ends it earlier.
     ///
     /// # Errors
     ///
     /// As [`Report::recorder`], or a simulator fails; the tape up to there stays as `NAME.tape.partial`.
     pub fn record(&self, run: &mut Run, seconds: f64, scenery: Scenery) -> Result<Recorder, TapeError> {
+        self.recorded(run, seconds, scenery, |_| Ok(String::new()))
+    }
+
+    /// Does the same as [`Report::record`], and calls `each` after each window. The words that it
+    /// returns follow the progress bar.
+    ///
+    /// # Errors
+    ///
+    /// As [`Report::record`], or an error of `each`.
+    pub fn record_each(
+        &self,
+        run: &mut Run,
+        seconds: f64,
+        scenery: Scenery,
+        each: impl FnMut(&mut Run) -> Result<String, Box<dyn Error>>,
+    ) -> Result<Recorder, Box<dyn Error>> {
+        self.recorded(run, seconds, scenery, each)
+    }
+
+    fn recorded<E: From<partita::Error> + From<TapeError>>(
+        &self,
+        run: &mut Run,
+        seconds: f64,
+        scenery: Scenery,
+        mut each: impl FnMut(&mut Run) -> Result<String, E>,
+    ) -> Result<Recorder, E> {
+        let windows = run.windows_in(seconds)?;
         let mut recorder = self.recorder(run, scenery)?;
-        let (progress, first, begin) = (self.progress(seconds), run.windows(), run.time());
-        run.each_window(seconds, |run| {
-            progress.update(run.time() - begin, "");
-            if run.windows() > first { recorder.window(run) } else { Ok(()) }
-        })?;
-        if run.windows() > first {
+        let (progress, start) = (self.progress(seconds), run.time());
+        for _ in 0..windows {
+            if interrupted() {
+                recorder.stopped(seconds);
+                break;
+            }
+            run.advance()?;
             recorder.window(run)?;
+            progress.update(run.time() - start, &each(run)?);
         }
         recorder.last(run)?;
         progress.finish();
@@ -142,12 +158,13 @@ impl Report {
     }
 
     /// Writes the files and prints the table: success if every check passed, every file was written and the table was
-    /// printed, else exit status 1. With a recording, "picture is not blank" joins the checks.
+    /// printed, else exit status 1; 130 where the run was stopped by Ctrl-C. With a recording, "picture is not blank" joins the checks.
     ///
     /// Beside a new tape stands nothing of an earlier run but exports that this one was not asked for: a film is removed
     /// where this one makes none. Without a new tape all stays that this one did not replace. A note names what stays.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
-        let mut made = Made::new(&self.name);
+        let (name, options) = (self.name.clone(), self.options.clone());
+        let mut made = Products::new(&name, &options.out, options.threads(), &options.export);
         let recording = recording.into();
         let told = recording.as_ref().map(|recorder| recorder.told().clone()).unwrap_or_default();
         let written = self.write(recording, &told, &mut made);
@@ -165,137 +182,52 @@ impl Report {
         if let Err(error) = &printed {
             tell(format_args!("error: the table could not be printed: {error}"));
         }
-        if written.is_ok() && printed.is_ok() && self.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        match (written.is_ok() && printed.is_ok(), told.stopped) {
+            (true, Some(_)) => ExitCode::from(interrupt::STATUS),
+            (true, None) if self.passed() => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        }
     }
 
     /// Pictures first, since their check belongs into the JSON; then that, the tape, and what is made of it.
-    fn write(&mut self, recording: Option<Recorder>, told: &Told, made: &mut Made) -> Result<(), ReportError> {
+    fn write(&mut self, recording: Option<Recorder>, told: &Told, products: &mut Products) -> Result<(), ReportError> {
         let mut recording = recording;
-        let drawn = match &mut recording {
-            Some(recorder) => self.write_pictures(recorder, made),
-            None => Ok(()),
-        };
+        let drawn = recording.as_mut().map_or(Ok(()), |recorder| self.draw(recorder, products));
         let document = Document {
             example: &self.name,
             seed: self.options.seed,
             command: command(),
             versions: versions().into_iter().collect(),
+            stopped: told.stopped.as_ref().map(InWords::new),
             checks: &self.checks,
             warnings: InWords::all(&told.warnings),
             notes: InWords::all(&told.notes),
             figures: &self.figures,
         };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
-        let told = self.write_file("json", json.as_bytes(), made);
+        let told = products.write("json", json.as_bytes());
         // A picture that could not be drawn or written does not cost the run its tape.
-        let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, made));
-        self.part_from_earlier_runs(made);
+        let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, products));
+        products.part_from_earlier_runs();
         drawn.and(told).and(taped)
     }
 
-    fn write_tape(&self, recorder: Recorder, json: String, made: &mut Made) -> Result<(), ReportError> {
+    fn draw(&mut self, recorder: &mut Recorder, products: &mut Products) -> Result<(), ReportError> {
+        let drawn = products.pictures(&mut recorder.tape()?)?;
+        if drawn.skipped > 0 {
+            self.figure("not finite, not drawn", drawn.skipped as f64);
+        }
+        self.check("picture is not blank", drawn.detail, Bound::at_least(crate::image::BLANK_BELOW), "");
+        Ok(())
+    }
+
+    fn write_tape(&self, recorder: Recorder, json: String, products: &mut Products) -> Result<(), ReportError> {
         let path = self.path("tape");
         recorder.finish(json, &path)?;
-        made.files.push(path.clone());
-        let played = self.write_page(&path, made);
-        let exported = self.write_exports(&path, made);
-        played.and(exported)
-    }
-
-    fn write_page(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
-        made.progress.update(0, 1, "page");
-        let page = page(&mut Tape::open(tape)?)?;
-        made.notes.extend(page.notes.iter().map(|note| format!("{}.html: {note}", self.name)));
-        self.write_file("html", page.html.as_bytes(), made)
-    }
-
-    fn write_pictures(&mut self, recorder: &mut Recorder, made: &mut Made) -> Result<(), ReportError> {
-        let (mut tape, threads) = (recorder.tape()?, self.options.threads());
-        let settings = Settings { threads, still: recorder.still(), ..Settings::default() };
-        let rate = film_rate(tape.begin())?;
-        let mp4 = Mp4::begin("ffmpeg".as_ref(), &self.path("mp4"), settings.film, rate, threads);
-        let mut mp4 = mp4.unwrap_or_else(|note| {
-            made.notes.push(note);
-            None
-        });
-        let mut gif = PartialFile::create(&self.path("gif"))?;
-        let pictures =
-            develop(&mut tape, &settings, gif.writer(), mp4.as_mut(), &made.progress).map_err(|error| match error {
-                ReportError::Picture(PictureError::Gif(EncodingError::Io(source))) => {
-                    ReportError::Write { path: self.path("gif"), source }
-                }
-                error => error,
-            })?;
-        if pictures.skipped > 0 {
-            self.figure("not finite, not drawn", pictures.skipped as f64);
-        }
-        self.check("picture is not blank", pictures.still.detail(), Bound::at_least(crate::image::BLANK_BELOW), "");
-        self.write_file("png", &pictures.still.png()?, made)?;
-        self.write_file("storyboard.png", &pictures.storyboard.png()?, made)?;
-        gif.finish()?;
-        made.files.push(self.path("gif"));
-        match mp4.map(Mp4::finish) {
-            Some(Ok(path)) => made.files.push(path),
-            Some(Err(note)) => made.notes.push(note),
-            None => {}
-        }
-        Ok(())
-    }
-
-    fn write_exports(&self, tape: &Path, made: &mut Made) -> Result<(), ReportError> {
-        let mut failed = Ok(());
-        for (i, format) in self.options.export.iter().enumerate() {
-            if self.options.export[..i].contains(format) {
-                continue;
-            }
-            made.progress.update(i, self.options.export.len(), &format!("export: {}", format.ending()));
-            match export(&mut Tape::open(tape)?, *format, &self.options.out) {
-                Ok(path) => made.files.push(path),
-                // The others do not depend on it. The first error is the one of the whole.
-                Err(error) if failed.is_ok() => failed = Err(error.into()),
-                Err(error) => made.notes.push(error.to_string()),
-            }
-        }
-        failed
-    }
-
-    /// Beside a new tape, removes what every recorded run makes and this one did not. Tells of what stays and is not of
-    /// this run.
-    fn part_from_earlier_runs(&self, made: &mut Made) {
-        let usual = ENDINGS.map(|ending| self.path(ending));
-        let exports = Format::value_variants().iter().map(|format| format.path(&self.options.out, &self.name));
-        let taped = made.files.contains(&self.path("tape"));
-        for path in usual.iter().cloned().chain(exports) {
-            if made.files.iter().any(|file| file.starts_with(&path)) {
-                continue;
-            }
-            if taped && usual.contains(&path) && fs::remove_file(&path).is_ok() {
-                made.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
-            } else if path.exists() {
-                made.notes.push(format!("{} is not of this run: it was there before, and stays", path.display()));
-            }
-        }
-    }
-
-    fn write_file(&self, ending: &str, bytes: &[u8], made: &mut Made) -> Result<(), ReportError> {
-        let path = self.path(ending);
-        write_atomically(&path, bytes)?;
-        made.files.push(path);
-        Ok(())
-    }
-}
-
-/// What a run has made.
-struct Made {
-    files: Vec<PathBuf>,
-    /// What is to be known of it.
-    notes: Vec<String>,
-    progress: Making,
-}
-
-impl Made {
-    fn new(name: &str) -> Self {
-        Self { files: vec![], notes: vec![], progress: Making::new(name) }
+        products.files.push(path.clone());
+        let mut tape = Tape::open(&path)?;
+        let played = products.page(&mut tape);
+        played.and(products.exports(&mut tape))
     }
 }
 
@@ -309,28 +241,9 @@ fn print(mut to: impl Write, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::fs;
 
-    /// The film of an earlier run is no film of this one; exports are somebody's work, whether of this run or not.
-    #[test]
-    fn what_an_earlier_run_left_is_removed_or_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = Options { out: folder.path().into(), ..Options::default() };
-        let report = Report::new("crates", &options).unwrap();
-        let files = ["crates.png", "crates.mp4", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"];
-        files.iter().for_each(|name| fs::write(folder.path().join(name), name).unwrap());
-        let path = |name: &str| folder.path().join(name);
-        let mut made = Made::new("crates");
-        made.files = ["crates.png", "crates.tape", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
-        report.part_from_earlier_runs(&mut made);
-        let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
-        assert_eq!(left, ["crates.png", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
-        let told = [
-            ("mp4", "was of an earlier run, and is removed"),
-            ("csv", "is not of this run: it was there before, and stays"),
-        ];
-        assert_eq!(made.notes, told.map(|(ending, words)| format!("{} {words}", report.path(ending).display())));
-    }
+    use super::*;
 
     /// Whether it was not recorded or its tape failed: nothing is lost, and a note names each file that is not of it.
     #[test]
@@ -343,7 +256,7 @@ mod tests {
             .each_ref()
             .map(|path| format!("{} is not of this run: it was there before, and stays", path.display()));
         stay.iter().for_each(|path| fs::write(path, "of an earlier run").unwrap());
-        let mut made = Made::new("crates");
+        let mut made = Products::new("crates", folder.path(), 1, &[]);
         report.write(None, &Told::default(), &mut made).unwrap();
         assert_eq!((made.files.as_slice(), made.notes.as_slice()), (&[report.path("json")][..], &told[..]));
 
@@ -356,7 +269,7 @@ mod tests {
         let recording = report.record(&mut run(), 0.1, scenery()).unwrap();
         fs::remove_file(&stay[2]).unwrap();
         fs::create_dir(&stay[2]).unwrap(); // which a file cannot replace
-        let mut made = Made::new("crates");
+        let mut made = Products::new("crates", folder.path(), 1, &[]);
         report.write(Some(recording), &Told::default(), &mut made).unwrap_err();
         assert!(!made.files.contains(&stay[2]) && stay.iter().all(|path| path.exists()));
         assert!(told[1..].iter().all(|words| made.notes.contains(words)), "{:?}", made.notes);

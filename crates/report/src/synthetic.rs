@@ -46,6 +46,7 @@ pub(crate) fn begin(frames_per_second: f64, surfaces: Vec<TapeSurface>) -> Begin
         clouds: vec![TapeCloud { radius: 0.1, look: Look::plain(Colour::WATER) }],
         ground: Some(-1.0),
         camera: Camera::framing([[-1.0; 3], [1.0; 3]]).from_direction([0.0, 0.0, 1.0]),
+        still: None,
     }
 }
 

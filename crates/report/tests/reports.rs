@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use partita::prelude::*;
-use partita_report::{Bound, Camera, Format, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError, exit};
+use partita_report::{Bound, Camera, Format, Options, Recorder, Report, ReportError, Scenery, Tape, TapeError, run};
 use serde_json::{Value, json};
 
 fn options(folder: &Path) -> Options {
@@ -174,7 +174,8 @@ fn words_that_nobody_reads_do_not_end_a_run() {
         fs::write(folder.path().join("crates.csv"), "of an earlier run").unwrap();
         let recording = recorded(&report, scenery()).unwrap();
         assert!(same(report.finish(recording), ExitCode::SUCCESS));
-        assert!(same(exit(Err("nothing to read")), ExitCode::FAILURE));
+        let failed = run("crates", &options(folder.path()), |_| Err::<Recorder, _>("nothing to read"));
+        assert!(same(failed, ExitCode::FAILURE));
         return;
     }
     let (reader, closed) = std::io::pipe().unwrap();

@@ -11,7 +11,7 @@ use super::sound::{fault_of_begin, fault_of_frame};
 use super::{Begin, End, Frame};
 
 const MAGIC: &[u8; 12] = b"partita tape";
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// Kind, length and seal of a record, and a seal of these.
 const HEAD: usize = 1 + 4 + 8 + 4;
 

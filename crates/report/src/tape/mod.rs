@@ -31,7 +31,7 @@ use crate::{Camera, Look};
 pub use file::{Tape, TapeError, TapeWriter};
 pub use numbers::Numbers;
 pub use recorder::{Recorder, Scenery};
-pub(crate) use recorder::{Told, command, versions};
+pub(crate) use recorder::{Stopped, Told, command, versions};
 
 /// What does not change over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub struct Begin {
     pub ground: Option<f64>,
     /// Where the scene is seen from at first.
     pub camera: Camera,
+    /// Time of the large picture `[s]`; by default that of the frame in which most happens.
+    pub still: Option<f64>,
 }
 
 /// A surface of a simulator, and how it is shown.

@@ -1,8 +1,10 @@
 //! Watching a run: each window is counted, each frame written.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use partita::{Run, RunNote, Warning, simulator::Wrench};
+use serde::Serialize;
 
 use super::shot::Shot;
 use super::tubes::with_tubes;
@@ -56,8 +58,8 @@ impl Scenery {
         Self { still: Some(time), ..self }
     }
 
-    /// What does not change over `run`, and the time from which the picture is to be taken.
-    pub(crate) fn begin(self, name: &str, options: &Options, run: &mut Run) -> Result<(Begin, Option<f64>), TapeError> {
+    /// What does not change over `run`.
+    pub(crate) fn begin(self, name: &str, options: &Options, run: &mut Run) -> Result<Begin, TapeError> {
         let simulators: Vec<String> = run.simulators().map(String::from).collect();
         let interfaces = run.ledgers().into_iter().map(|ledger| (ledger.follower, ledger.leader)).collect();
         let taped = |(number, posed): (usize, partita::PosedSurface)| TapeSurface {
@@ -71,7 +73,7 @@ impl Scenery {
             TapeCloud { radius, look }
         };
         let clouds = simulators.iter().map(cloud).collect();
-        let begin = Begin {
+        Ok(Begin {
             name: name.into(),
             command: command(),
             seed: options.seed,
@@ -84,8 +86,8 @@ impl Scenery {
             clouds,
             ground: self.ground,
             camera: self.camera,
-        };
-        Ok((begin, self.still))
+            still: self.still,
+        })
     }
 
     fn look_of(&self, name: &str, number: usize) -> Option<Look> {
@@ -126,7 +128,6 @@ pub struct Recorder {
     path: PathBuf,
     writer: TapeWriter,
     begin: Begin,
-    still: Option<f64>,
     /// Frames written.
     frames: u64,
     /// Frames between snapshots.
@@ -150,9 +151,23 @@ pub struct Recorder {
     told: Told,
 }
 
-/// Warnings and notes of a run.
+/// Simulated time after which a run was stopped by Ctrl-C, and the time that was asked for `[s]`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Stopped {
+    pub at: f64,
+    pub of: f64,
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "stopped by Ctrl-C after {:.3} of {:.3} s; checks are of that part", self.at, self.of)
+    }
+}
+
+/// Warnings and notes of a run, and its early end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
+    pub stopped: Option<Stopped>,
     pub warnings: Vec<Warning>,
     pub notes: Vec<RunNote>,
 }
@@ -197,13 +212,7 @@ impl Recorder {
     ///
     /// # Errors
     /// The file cannot be made, the camera sees nothing, or a simulator panicked while it was looked at.
-    pub(crate) fn new(
-        path: PathBuf,
-        begin: Begin,
-        still: Option<f64>,
-        exact: bool,
-        run: &mut Run,
-    ) -> Result<Self, TapeError> {
+    pub(crate) fn new(path: PathBuf, begin: Begin, exact: bool, run: &mut Run) -> Result<Self, TapeError> {
         let writer = TapeWriter::create(&path, &begin)?;
         let stride = (SECONDS_BETWEEN_SNAPSHOTS * begin.frames_per_second).ceil().max(1.0) as u64;
         let (sums, inputs_from, windows) = (Sums::default(), run.windows(), run.windows());
@@ -214,7 +223,6 @@ impl Recorder {
             path,
             writer,
             begin,
-            still,
             frames: 0,
             stride,
             sums,
@@ -306,9 +314,9 @@ impl Recorder {
         Tape::open(&self.path)
     }
 
-    /// The time from which the picture is to be taken, if that was said `[s]`.
-    pub(crate) fn still(&self) -> Option<f64> {
-        self.still
+    /// Notes that the run was stopped before its end, `of` this many seconds of simulated time.
+    pub(crate) fn stopped(&mut self, of: f64) {
+        self.told.stopped = Some(Stopped { at: self.time - self.begin.start, of });
     }
 
     /// Warnings and notes of the run so far.

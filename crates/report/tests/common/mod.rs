@@ -38,6 +38,7 @@ pub fn begin(name: &str) -> Begin {
         clouds: vec![TapeCloud { radius: 0.013, look: Look::plain(Colour::WATER) }; 3],
         ground: Some(0.0),
         camera: Camera::framing([[-1.0; 3], [1.0; 3]]),
+        still: None,
     }
 }
 

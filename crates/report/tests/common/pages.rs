@@ -30,6 +30,7 @@ pub fn begin(name: &str) -> Begin {
         clouds: vec![TapeCloud { radius: 0.01, look: Look::plain(Colour::WATER) }],
         ground: Some(AT[1]),
         camera: Camera::framing([away([-1.0; 3]), away([1.0; 3])]),
+        still: None,
     }
 }
 
