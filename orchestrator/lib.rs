@@ -25,6 +25,7 @@ mod responses;
 mod run;
 mod scene;
 mod schemes;
+mod settings;
 mod snapshot;
 mod springs;
 mod totals;

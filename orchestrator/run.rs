@@ -6,7 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use partita_simulator::{Cloud, HandleId, HandleState, Ledger, Simulator, SimulatorError, Surface, Wrench, check_load};
+use partita_simulator::{
+    Cloud, HandleId, HandleState, Ledger, Settings, Simulator, SimulatorError, Surface, Wrench, check_load,
+};
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunNote, RunReport, Warning, WindowReport,
@@ -29,6 +31,7 @@ pub struct Run {
     pub(crate) last_window: Option<WindowReport>,
     /// Whether a warning is an error.
     is_strict: bool,
+    settings: Settings,
     clock: Clock,
 }
 
@@ -83,7 +86,14 @@ pub struct Picture {
 }
 
 impl Run {
-    pub(crate) fn new(engine: Engine, rate: Rate, rewind: Rewind, is_strict: bool, start: f64) -> Result<Self> {
+    pub(crate) fn new(
+        engine: Engine,
+        rate: Rate,
+        rewind: Rewind,
+        is_strict: bool,
+        settings: Settings,
+        start: f64,
+    ) -> Result<Self> {
         let (marks, journal) = (Marks::new(rewind), Journal::default());
         let mut run = Self {
             engine,
@@ -95,6 +105,7 @@ impl Run {
             stuck: BTreeMap::new(),
             last_window: None,
             is_strict,
+            settings,
             clock: Clock::default(),
         };
         run.engine.state.time = start;
@@ -434,6 +445,12 @@ impl Run {
     /// Impulses of every interface, in the order of couplings.
     pub fn ledgers(&self) -> Vec<InterfaceLedger> {
         self.engine.state.interfaces.iter().map(|interface| interface.ledger.clone()).collect()
+    }
+
+    /// Parameters of the scene when it was built, by name: rate, scheme, couplings, and what each
+    /// simulator tells of its own ([`partita_simulator::Simulator::settings`]).
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Names of the simulators, in the order in which they were added.

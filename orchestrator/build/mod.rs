@@ -7,7 +7,7 @@ mod contacts;
 use std::collections::{BTreeMap, BTreeSet};
 
 use nalgebra::Vector3;
-use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, Simulator};
+use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, Settings, Simulator};
 
 use crate::{
     Error, Mistake, Mistakes, Run, Scene,
@@ -15,11 +15,13 @@ use crate::{
     passivity::inverse_masses,
     plan::{Interface, Member, Slot, SpringPlan},
     scene::Spring,
+    settings::settings,
     springs::SpringEnds,
     worker::{Seat, Worker},
 };
 
 pub(crate) fn build(scene: Scene) -> Result<Run, Error> {
+    let settings = settings(&scene);
     let mut builder = Builder::new(scene);
     builder.check_simulators();
     builder.check_numbers();
@@ -31,7 +33,7 @@ pub(crate) fn build(scene: Scene) -> Result<Run, Error> {
     if !builder.mistakes.is_empty() {
         return Err(Error::Scene(Mistakes(builder.mistakes)));
     }
-    builder.into_run(order)
+    builder.into_run(order, settings)
 }
 
 struct Builder {
@@ -253,7 +255,7 @@ impl Builder {
         }
     }
 
-    fn into_run(self, levels: Vec<Vec<usize>>) -> Result<Run, Error> {
+    fn into_run(self, levels: Vec<Vec<usize>>, settings: Settings) -> Result<Run, Error> {
         let Self { scene, members, interfaces, guides, springs, .. } = self;
         let time = scene.simulators[0].time();
         let mut seats = Vec::new();
@@ -272,7 +274,7 @@ impl Builder {
         if !mistakes.is_empty() {
             return Err(Error::Scene(Mistakes(mistakes)));
         }
-        Run::new(engine, scene.rate, scene.rewind, is_strict, time)
+        Run::new(engine, scene.rate, scene.rewind, is_strict, settings, time)
     }
 }
 

@@ -49,8 +49,8 @@ async function opened(file, options, use) {
 }
 
 /** Waits until `holds` does; playwright's own way needs `eval`, which pages forbid. */
-export async function until(page, holds) {
-  for (const begin = Date.now(); !(await page.evaluate(holds)); ) {
+export async function until(page, holds, argument) {
+  for (const begin = Date.now(); !(await page.evaluate(holds, argument)); ) {
     assert.ok(Date.now() - begin < PATIENCE, `never: ${holds}`);
     await page.waitForTimeout(50);
   }

@@ -127,6 +127,63 @@ law("layers hide and come back", {}, async (page) => {
   }
 });
 
+/** Place on the page of a place of the scene [CSS pixels]. */
+const onPage = (page, place) => page.evaluate((place) => {
+  const canvas = document.getElementById("scene"), { left, bottom, width } = canvas.getBoundingClientRect();
+  const density = canvas.width / width, [u, v] = window.partita.pixelOf(place);
+  return [left + u / density, bottom - v / density];
+}, place);
+
+law("the wheel zooms to the pointer", {}, async (page) => {
+  // Aside of the target by a tenth of its distance, and up by a twentieth.
+  const view = () => page.evaluate(() => {
+    const { target, distance, right, up } = window.partita.view();
+    return { distance, place: target.map((x, k) => x + 0.1 * distance * right[k] + 0.05 * distance * up[k]) };
+  });
+  const { distance, place } = await view();
+  const before = await onPage(page, place);
+  await page.mouse.move(...before);
+  await page.mouse.wheel(0, -100);
+  await until(page, (distance) => window.partita.view().distance < 0.9 * distance, distance);
+  const now = await onPage(page, place);
+  assert.ok(Math.hypot(now[0] - before[0], now[1] - before[1]) < 3, `${before} to ${now}`);
+});
+
+law("a double click turns the view about what is there", {}, async (page) => {
+  const { distance, target } = await page.evaluate(() => window.partita.view());
+  // What is below the middle of the picture is a body or the ground on each of these pages.
+  const [x, y] = (await onPage(page, target)).map((at, k) => at + [30, 60][k]);
+  await page.mouse.dblclick(x, y);
+  const focused = await page.evaluate(() => window.partita.view());
+  assert.ok(Math.abs(focused.distance / distance - 0.5) < 1e-6, `${distance} to ${focused.distance}`);
+  await page.keyboard.press("r");
+  const there = await onPage(page, focused.target);
+  assert.ok(Math.hypot(there[0] - x, there[1] - y) < 3, `${[x, y]}, focused ${there}`);
+});
+
+law("the mesh can be shown", LARGE, async (page, file) => {
+  await middle(page);
+  const { hash } = await look(page);
+  await page.check("#mesh");
+  assert.notEqual((await look(page)).hash, hash);
+  await shot(page, file, "mesh");
+  await page.uncheck("#mesh");
+  assert.equal((await look(page)).hash, hash);
+});
+
+law("two sentences name the simulators, terms are explained, parameters are listed", {}, async (page) => {
+  const header = await page.evaluate(() => JSON.parse(document.getElementById("header").textContent));
+  const words = await page.textContent("#seen");
+  assert.ok(header.simulators.every((name) => words.includes(name)) && words.match(/\. |\.$/g).length === 2, words);
+  const terms = await page.locator("#glossary dt").allTextContents();
+  const titles = await page.evaluate(() => window.partita.charts.map(({ title }) => title));
+  assert.deepEqual(titles.filter((title) => !terms.includes(title)), []);
+  const rows = await page.locator("#parameters tr").count();
+  assert.ok(rows > 0 && !(await page.locator("#parameters").isVisible()));
+  await page.click("#parameters-section summary");
+  assert.ok(await page.locator("#parameters").isVisible());
+});
+
 law("charts have data, and pointing at one moves time", {}, async (page) => {
   const sizes = await page.evaluate(() => window.partita.charts.map(({ data }) => data.map(({ values }) => values.length)));
   assert.ok(sizes.length >= 6 && sizes.every((series) => series.length > 0 && series.every((n) => n > 1)), JSON.stringify(sizes));
@@ -159,6 +216,7 @@ law("strain, forces, orbit and zoom change the picture; the first view comes bac
     assert.notEqual((await look(page)).hash, first, "forces");
     await page.click("#forces");
   }
+  await page.locator("#scene").scrollIntoViewIfNeeded();
   const { x, y, width, height } = await page.locator("#scene").boundingBox();
   await page.mouse.move(x + 0.5 * width, y + 0.5 * height);
   await page.mouse.down();
@@ -177,7 +235,7 @@ law("strain, forces, orbit and zoom change the picture; the first view comes bac
 
 law("all can be reached and done with the keyboard alone", {}, async (page, file) => {
   const reached = new Map();
-  const count = await page.evaluate(() => [...document.querySelectorAll("button, input, select, canvas[tabindex]")].filter((one) => one.offsetParent !== null).length);
+  const count = await page.evaluate(() => [...document.querySelectorAll("button, input, select, summary, canvas[tabindex]")].filter((one) => one.offsetParent !== null).length);
   for (let k = 0; k <= count; k++) {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(() => {

@@ -165,6 +165,7 @@ const SERIES = {
     "potential, sheet": (t) => 8 - wave(t), "potential, boxes": () => 2, "potential, hail": (t) => 1 - 0.2 * t,
     "total": (t) => 14 + 1.2 * t,
   },
+  "Strain [%]": { "sheet/cloth: largest": (t) => 2 + wave(t), "sheet/cloth: mean": (t) => 0.5 * wave(t) },
   "Momentum error [N s]": { "simulators' own error": (t) => 1e-13 * (1 + 40 * t), "on its way between them": (t) => 1.3 * t },
   "Coupling gap [m]": { "largest gap": (t) => 1e-6 * 10 ** wave(t) },
   "Energy of the coupling [J]": { "put in": (t) => -0.02 * t },

@@ -83,8 +83,8 @@ use partita_elastic::{Cut, Sheet};
 pub use partita_elastic::{Fabric, Membrane};
 pub use partita_mesh::{Mesh, Side};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Settings,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, check_guides, settings_of,
 };
 
 use elements::Elements;
@@ -516,6 +516,10 @@ impl Simulator for AviCloth {
         let masses = &self.sheet.masses;
         let vertices = Vertices { positions: &positions, velocities: &velocities, masses };
         Some(vertices.ledger(self.parameters.gravity, self.elastic_energy(), self.state.external))
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

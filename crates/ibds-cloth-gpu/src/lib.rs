@@ -49,8 +49,8 @@ use nalgebra::Vector3;
 use partita_cloth::{Holds, Vertices, begin_with, may_hold};
 use partita_ibds_cloth::{Link, Net};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Precision, Settings,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, check_guides, settings_of,
 };
 
 pub use gpu::{Gpu, GpuError};
@@ -398,6 +398,10 @@ impl Simulator for IbdsClothGpu {
         let vertices = Vertices { positions, velocities, masses: self.net.masses() };
         let ledger = vertices.ledger(self.parameters.gravity, self.net.stored(positions), self.state.external);
         Some(Ledger { precision: Precision::Single, ..ledger })
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

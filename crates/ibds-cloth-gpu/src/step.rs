@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use partita_simulator::{Inputs, SimulatorError, StepReport, check};
+use partita_simulator::{Inputs, SimulatorError, StageClock, StepReport, check};
 use wgpu::{BindGroup, CommandEncoder, ComputePass, ComputePipeline};
 
 use crate::{
@@ -42,9 +42,11 @@ impl IbdsClothGpu {
             self.guides = guides;
             self.plan = Some(plan?);
         }
+        let mut clock = StageClock::start();
         let loads = self.gather_loads(dt, inputs)?;
         let parts = self.gather_parts(dt, inputs)?;
         let bodies = self.bodies_of_state()?;
+        clock.lap("gather");
         let (back, iterations) = loop {
             let (back, iterations) = self.take_parts(&bodies, &parts, &loads)?;
             let Room { pairs: room, .. } = self.memory.room;
@@ -60,6 +62,7 @@ impl IbdsClothGpu {
             // Nothing has been committed yet.
             self.make_room(Room { pairs: back.pairs.saturating_add(back.pairs / 4), ..self.memory.room })?;
         };
+        clock.lap("compute on the device");
 
         let mut report =
             StepReport { substeps: parts.len() as u32, iterations, ..StepReport::new(self.state.time + dt) };
@@ -73,6 +76,8 @@ impl IbdsClothGpu {
         let held = held.iter().map(|held| (held.vertex as u32, held.position, held.velocity)).collect();
         let known = Arc::new(Known::new(back.bodies, held));
         self.state = State { known, time: report.time, external, bodies: Some(bodies) };
+        clock.lap("look after");
+        report.stages = clock.stages;
         Ok(report)
     }
 

@@ -78,8 +78,8 @@ use std::{
 use nalgebra::Vector3;
 use partita_cloth::{Holds, Obstacles, Vertices, begin_with, may_hold};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Settings,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, check_guides, settings_of,
 };
 
 use links::Links;
@@ -344,6 +344,10 @@ impl Simulator for IbdsCloth {
     fn ledger(&self) -> Option<Ledger> {
         let (state, stored) = (&self.state, self.net.stored(&self.state.positions));
         Some(self.vertices_of(state).ledger(self.parameters.gravity, stored, state.external))
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

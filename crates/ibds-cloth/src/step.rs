@@ -5,7 +5,7 @@ use std::time::Instant;
 use nalgebra::Vector3;
 use partita_cloth::{Held, Islands, Moment, Obstacles, Support, absurd_load, report_supports};
 use partita_contact::{Contacts, Pushes, Touch};
-use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Inputs, Motion, Reaction, SimulatorError, StageClock, StepReport, Wrench, check};
 
 use crate::{
     IbdsCloth, Integrator, Parameters, Solver,
@@ -103,6 +103,7 @@ impl IbdsCloth {
         self.work.counts = Counts::default();
         self.strike(inputs);
         let start = Instant::now();
+        let mut clock = StageClock::start();
         for part in 0..parts {
             self.work.until = self.parameters.until(start, part);
             self.gather_forces();
@@ -113,10 +114,11 @@ impl IbdsCloth {
             let time = self.state.time + dt / f64::from(parts) * f64::from(part + 1);
             self.hold(if is_last { report.time } else { time }, &motions)?;
             self.work.obstacles.place(&self.guides, &motions);
-            let taken = self.take_part(dt / f64::from(parts), is_last, &motions, &mut report);
+            let taken = self.take_part(dt / f64::from(parts), is_last, &motions, &mut clock, &mut report);
             let sound = taken.and_then(|()| self.vertices_of(&self.work.next).check_finite());
             sound.map_err(|error| self.absurd_load(dt, inputs).unwrap_or(error))?;
         }
+        report.stages = clock.stages;
         self.work.next.time = report.time;
         report.iterations = self.work.counts.iterations;
         report.budget_used = self.work.contacts.as_ref().map_or(0.0, Contacts::budget_used);
@@ -148,16 +150,20 @@ impl IbdsCloth {
         h: f64,
         is_last: bool,
         motions: &[Option<Motion>],
+        clock: &mut StageClock,
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
         self.predict(h);
+        clock.lap("predict");
         let before = self.work.counts.newton_steps;
         let mut worst = self.correct_lengths(h, is_last, motions)?;
         let has_stepped = self.work.counts.newton_steps > before;
         self.keep_pulls(h, worst <= 1.0 && !has_stepped);
         self.add_pushes();
         self.advance(h);
+        clock.lap("correct lengths");
         let has_touched = self.keep_apart(h, motions, report)?;
+        clock.lap("keep apart");
         if has_touched {
             self.work.links.add_closed(&self.net, &self.work.places, self.parameters.strut_tolerance);
             self.prepare_links();
@@ -170,6 +176,7 @@ impl IbdsCloth {
             self.note_lengths(h, report);
         }
         self.correct_rates(h, is_last, report);
+        clock.lap("correct velocities");
         if !has_touched {
             self.keep_angular_momentum();
         }
@@ -182,6 +189,7 @@ impl IbdsCloth {
         };
         self.book_pushes(h, motions);
         self.book_held(h);
+        clock.lap("look after");
         Ok(())
     }
 

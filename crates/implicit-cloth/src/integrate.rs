@@ -26,12 +26,12 @@
 
 use nalgebra::{Matrix3, Vector3};
 use partita_contact::Contacts;
+use partita_simulator::StageClock;
 
 use crate::{
     Fabric, Integrator, Parameters,
     assembly::Forces,
     blocks::{Blocks, Spills},
-    clock::Clock,
     links::Link,
     rounds::solve,
     sheet::Sheet,
@@ -149,7 +149,7 @@ pub(crate) fn integrate(
     matrix: &mut Blocks,
     memory: &mut Memory,
     links: &mut [Link],
-    clock: &mut Clock,
+    clock: &mut StageClock,
 ) -> Ended {
     let &Problem { sheet, parameters, state, dt, .. } = problem;
     let (x, v, n) = (&state.positions, &state.velocities, state.positions.len());

@@ -55,7 +55,6 @@ mod assembly;
 mod balance;
 mod blocks;
 mod cholesky;
-mod clock;
 mod cut;
 mod incomplete;
 mod integrate;
@@ -83,8 +82,8 @@ use partita_contact::{Contacts, Features};
 use partita_elastic::Cut;
 pub use partita_elastic::{Element, Fabric, Membrane};
 use partita_simulator::{
-    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, check_guides,
+    Carrier, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Motion, Settings,
+    Simulator, SimulatorError, Snapshot, StepReport, Surface, check_guides, settings_of,
 };
 
 pub use parameters::{Integrator, Parameters, Preconditioner};
@@ -378,6 +377,10 @@ impl Simulator for ImplicitCloth {
     /// Potential energy is that of stretch, shear, bending and gravity (zero at the origin).
     fn ledger(&self) -> Option<Ledger> {
         Some(self.vertices_of(&self.state).ledger(self.parameters.gravity, self.elastic_energy(), self.state.external))
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -8,10 +8,11 @@
 
 use nalgebra::Vector3;
 
+use partita_simulator::StageClock;
+
 use crate::{
     Preconditioner,
     blocks::Blocks,
-    clock::Clock,
     integrate::{Ended, Memory, Problem, Scheme},
     links::Link,
     solve::{System, dot},
@@ -47,7 +48,7 @@ pub(crate) fn solve(
     links: &mut [Link],
     scheme: &Scheme,
     ended: &mut Ended,
-    clock: &mut Clock,
+    clock: &mut StageClock,
 ) {
     let &Problem { sheet, parameters, state, .. } = problem;
     let n = sheet.masses.len();

@@ -5,13 +5,14 @@ use partita_cloth::{
     Ended, Held, Islands, Moment, Obstacles, Support, Vertices, absurd_load, not_apart, note_contact, report_supports,
 };
 use partita_contact::{ContactRates, Contacts, Near, PressingSide, Touch};
-use partita_simulator::{HandleId, Inputs, Motion, Note, Outcome, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{
+    HandleId, Inputs, Motion, Note, Outcome, Reaction, SimulatorError, StageClock, StepReport, Wrench, check,
+};
 
 use crate::{
     ImplicitCloth, Integrator,
     balance::{Led, MayGive},
     blocks::Blocks,
-    clock::Clock,
     integrate::{Memory, Problem, integrate},
     links::{Link, Push, Scale, pinched},
     rounds::HOLDS,
@@ -240,7 +241,7 @@ impl ImplicitCloth {
         motions: &[Option<Motion>],
         report: &mut StepReport,
     ) -> Result<(), SimulatorError> {
-        let mut clock = Clock::start();
+        let mut clock = StageClock::start();
         self.constrain(dt);
         self.find_near([dt, whole], motions)?;
         clock.lap("find contacts");
@@ -379,7 +380,7 @@ impl ImplicitCloth {
         Ok(())
     }
 
-    fn integrate(&mut self, dt: f64, clock: &mut Clock, report: &mut StepReport) {
+    fn integrate(&mut self, dt: f64, clock: &mut StageClock, report: &mut StepReport) {
         let Work { matrix, memory, next, constraints, targets, forces, links, contacts, .. } = &mut self.work;
         let (sheet, parameters) = (&self.sheet, &self.parameters);
         let problem = Problem { sheet, parameters, state: next, dt, constraints, targets, forces, contacts };

@@ -57,7 +57,7 @@ use std::{
 use nalgebra::Vector3;
 use partita_simulator::{
     Cloud, Follows, Guide, HandleId, HandleState, HandleTable, Identity, Inputs, Kind, Ledger, Mobility, Motion,
-    Simulator, SimulatorError, Snapshot, StepReport, check_guides, check_vector,
+    Settings, Simulator, SimulatorError, Snapshot, StepReport, check_guides, check_vector, settings_of,
 };
 
 pub use emitter::{Emitter, EmitterShape};
@@ -371,6 +371,10 @@ impl Simulator for Particles {
     fn cloud(&self, out: &mut Cloud) {
         out.positions.extend(self.state.positions.iter().map(|&x| <[f64; 3]>::from(x)));
         out.ids.extend(&self.state.ids);
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

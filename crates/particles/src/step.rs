@@ -1,9 +1,7 @@
 //! One step from top to bottom, and its stages.
 
-use std::time::Instant;
-
 use nalgebra::Vector3;
-use partita_simulator::{Guide, Inputs, Note, Reaction, SimulatorError, StepReport, Wrench, check};
+use partita_simulator::{Guide, Inputs, Note, Reaction, SimulatorError, StageClock, StepReport, Wrench, check};
 use rayon::prelude::*;
 
 use crate::{
@@ -67,24 +65,19 @@ impl Particles {
         self.parameters.check()?;
         check(&self.table, &self.guides, dt, inputs)?;
         let mut report = StepReport::new(self.state.time + dt);
-        let mut clock = Instant::now();
-        let mut lap = |report: &mut StepReport, stage: &str| {
-            report.stages.add(stage, clock.elapsed().as_secs_f64());
-            clock = Instant::now();
-        };
-
+        let mut clock = StageClock::start();
         self.give_birth(dt)?;
-        lap(&mut report, "give birth");
+        clock.lap("give birth");
         self.gather_loads(inputs);
         self.fly(dt);
-        lap(&mut report, "fly");
+        clock.lap("fly");
         self.work.triangles.sweep(&self.guides, &inputs.motions, self.parameters.radius)?;
-        lap(&mut report, "sweep triangles");
+        clock.lap("sweep triangles");
         self.collide(dt, inputs);
         self.collect_impulses(inputs, &mut report);
-        lap(&mut report, "collide");
+        clock.lap("collide");
         self.attach(inputs);
-        lap(&mut report, "attach");
+        clock.lap("attach");
         let external = self.external();
         self.check_finite(&external)?;
 
@@ -92,7 +85,8 @@ impl Particles {
         self.commit(external, report.time);
         self.retire();
         self.collect_reactions(&mut report);
-        lap(&mut report, "finish");
+        clock.lap("finish");
+        report.stages = clock.stages;
         Ok(report)
     }
 

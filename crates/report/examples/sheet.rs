@@ -54,7 +54,8 @@ fn begin() -> Begin {
         name: "sheet".into(),
         command: std::env::args().collect(),
         seed: 23,
-        versions: vec![("partita".into(), env!("CARGO_PKG_VERSION").into())],
+        provenance: vec![("partita".into(), env!("CARGO_PKG_VERSION").into())],
+        parameters: r#"{"options": {"seed": 23}}"#.into(),
         frames_per_second: 24.0,
         start: 0.0,
         simulators: ["sheet", "boxes", "hail"].map(String::from).into(),
@@ -153,6 +154,7 @@ fn numbers(time: f64) -> Numbers {
         // On their way: |(0.3, 0.4, 0)| and |(0, 0, 1.2)| make 1.3 times this.
         impulses: vec![[0.3, 0.4, 0.0], [0.0, 0.0, 1.2]].into_iter().map(|p| impulses(p.map(|k| k * time))).collect(),
         windows: 10,
+        strains: vec![Some([0.02 + 0.01 * wave, 0.005 * wave]), None, None],
     }
 }
 

@@ -91,7 +91,12 @@ pub(crate) struct Document<'a> {
     pub example: &'a str,
     pub seed: u64,
     pub command: Vec<String>,
-    pub versions: BTreeMap<String, String>,
+    pub provenance: BTreeMap<String, String>,
+    /// Simulated time, and time on the wall, of a recorded run `[s]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wall_seconds: Option<f64>,
     /// Present where the run was stopped before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<InWords<'a, Stopped>>,
@@ -100,6 +105,7 @@ pub(crate) struct Document<'a> {
     pub notes: Vec<InWords<'a, RunNote>>,
     #[serde(serialize_with = "as_map")]
     pub figures: &'a [(String, f64)],
+    pub parameters: partita::simulator::Settings,
 }
 
 /// A warning or note with its numbers, and as the table says it.

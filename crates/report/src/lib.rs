@@ -71,6 +71,7 @@ mod partial;
 mod pictures;
 mod products;
 mod progress;
+mod provenance;
 mod raster;
 mod report;
 mod shade;

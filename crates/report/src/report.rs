@@ -9,11 +9,12 @@ use partita::Run;
 
 use crate::checks::{Document, InWords, table};
 use crate::products::{ENDINGS, Products, file_of};
-use crate::tape::{Told, command, versions};
+use crate::provenance::{command, parameters, provenance};
+use crate::tape::Told;
 use crate::write::{names_files, prepare_folder};
 use crate::{Bound, Check, Options, Progress, Recorder, ReportError, Scenery, Tape, TapeError, interrupt, interrupted};
 
-/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`, with its seed, command and versions.
+/// Checks and figures of one run, written by [`Report::finish`] as `NAME.json`, with its seed, command, provenance and parameters.
 /// Where the run was recorded, there are its `NAME.tape`, a page to replay it `NAME.html`, a picture `NAME.png`, five of
 /// them in `NAME.storyboard.png`, and a film `NAME.gif`; also `NAME.mp4`, where `ffmpeg` is found, and what `--export`
 /// asks for.
@@ -197,12 +198,15 @@ impl Report {
             example: &self.name,
             seed: self.options.seed,
             command: command(),
-            versions: versions().into_iter().collect(),
+            provenance: provenance().into_iter().collect(),
+            simulated_seconds: told.seconds.map(|[simulated, _]| simulated),
+            wall_seconds: told.seconds.map(|[_, wall]| wall),
             stopped: told.stopped.as_ref().map(InWords::new),
             checks: &self.checks,
             warnings: InWords::all(&told.warnings),
             notes: InWords::all(&told.notes),
             figures: &self.figures,
+            parameters: parameters(&self.options, &told.scene),
         };
         let json = serde_json::to_string_pretty(&document).expect("strings and numbers are always JSON") + "\n";
         let told = products.write("json", json.as_bytes());

@@ -138,6 +138,8 @@ fn arrays_hold_every_bit_and_tell_their_shape() {
     assert_eq!(array(&path, "time"), float("7,", all(&|f| vec![f.time])));
     let sheet = all(&|f| f.surfaces[0].vertices(&begin.surfaces[0].surface).concat());
     assert_eq!(array(&path, "flag é/1/sheet, \"waving\"/vertices"), float("7, 117, 3,", sheet));
+    let strains = all(&|f| f.numbers.strains[0].unwrap().to_vec());
+    assert_eq!(array(&path, "flag é/1/sheet, \"waving\"/strain"), float("7, 2,", strains));
     let turns = all(&|f| match f.surfaces[1] {
         Placement::Rigid { orientation, .. } => orientation.to_vec(),
         Placement::Deformed(_) => unreachable!("a crate is rigid"),
@@ -207,6 +209,10 @@ fn the_ledger_is_a_row_a_frame() {
         assert_eq!(cell(number, "momentum error [N s]"), n.momentum_error);
         assert_eq!(cell(number, "flag é/1: predict, \"fast\" [ms]"), Some(n.stages[0][0].1));
         assert_eq!(cell(number, "flag é/1: late [ms]"), (number > 2).then_some(0.25), "a stage that first ran later");
+        let strains = n.strains[0].unwrap();
+        for (kind, strain) in ["largest", "mean"].into_iter().zip(strains) {
+            assert_eq!(cell(number, &format!("flag é/1/sheet, \"waving\": {kind} strain [-]")), Some(strain));
+        }
         let column = "2 jets, \"warm\"\n# and cold on rigid: impulse got z [N s]";
         assert_eq!(cell(number, column), Some(n.impulses[1][1][2]));
         let column = "flag é/1 on rigid: twist pending x [N m s]";

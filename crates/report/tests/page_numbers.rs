@@ -68,6 +68,7 @@ fn charts_have_the_numbers_of_their_names() {
             [[17.0; 6], [18.0; 6], [-3.0, 0.0, 3.0 * f, 19.0, 19.0, 19.0]],
         ],
         windows: 20,
+        strains: vec![],
     };
     let begin = Begin {
         simulators: ["a", "b", "c"].map(String::from).into(),
@@ -96,6 +97,7 @@ fn charts_have_the_numbers_of_their_names() {
             stage("a: bend", [13.0, 14.0]), stage("a: solve", [0.0, 14.0]), stage("c: bend", [15.0, 15.0]),
             stage("coupling", [16.0, 17.0]),
         ],
+        "strains": [],
     });
     assert_eq!(header["charts"], expected);
     assert_eq!((&header["seed"], &header["simulators"]), (&json!(7), &json!(["a", "b", "c"])));

@@ -74,7 +74,7 @@ fn a_tape_tells_what_the_run_did() {
     assert_eq!((begin.name.as_str(), begin.seed, begin.frames_per_second), ("drops", 7, 24.0));
     assert_eq!(begin.simulators, ["rigid", "hail"]);
     assert_eq!(begin.interfaces, [("hail".into(), "rigid".into())]);
-    assert!(begin.command[0].contains("tape") && begin.versions.iter().any(|(name, _)| name == "partita"));
+    assert!(begin.command[0].contains("tape") && begin.provenance.iter().any(|(name, _)| name == "partita"));
     assert!(tape.end().unwrap().json.contains("\"picture is not blank\"") && tape.torn().is_none());
 
     // A frame in the first window that ends at or after k/24 s.

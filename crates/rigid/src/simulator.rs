@@ -3,8 +3,8 @@
 use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
-    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Motion, Simulator, SimulatorError,
-    Snapshot, StepReport, Surface,
+    Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Motion, Settings, Simulator,
+    SimulatorError, Snapshot, StepReport, Surface, settings_of,
 };
 
 use crate::{RigidBodies, state::State, step::Undo};
@@ -66,6 +66,10 @@ impl Simulator for RigidBodies {
 
     fn ledger(&self) -> Option<Ledger> {
         Some(self.sum_up())
+    }
+
+    fn settings(&self) -> Settings {
+        settings_of(&self.parameters)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -84,6 +84,7 @@ mod note;
 pub mod path;
 pub mod reference;
 mod report;
+mod settings;
 mod snapshot;
 mod surface;
 #[doc = include_str!("../docs/write_your_own_simulator.md")]
@@ -98,7 +99,8 @@ pub use guide::{Follows, Guide, Inputs, Motion};
 pub use handle::{HandleGroup, HandleId, HandleState, HandleTable, Kind, Wrench, owner_of};
 pub use mobility::{Mobility, Response};
 pub use note::Note;
-pub use report::{Ledger, Outcome, Precision, Reaction, Stages, StepReport};
+pub use report::{Ledger, Outcome, Precision, Reaction, StageClock, Stages, StepReport};
+pub use settings::{Settings, settings_of};
 pub use snapshot::{Identity, Snapshot, hash_bytes, layout_of};
 pub use surface::{Carrier, Primitive, PrimitiveShape, Surface, check_pair};
 
@@ -196,6 +198,11 @@ pub trait Simulator: Send {
 
     /// Appends free particles, in any order, each with the [id](Cloud) that it keeps.
     fn cloud(&self, _out: &mut Cloud) {}
+
+    /// Parameters by name, for tables and files ([`settings_of`]); none by default. What is not finite is `null`.
+    fn settings(&self) -> Settings {
+        Settings::Null
+    }
 
     /// The concrete simulator, for those who know what they put in.
     fn as_any(&self) -> &dyn Any;

@@ -1,5 +1,7 @@
 //! What came of a step.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Note, Wrench};
@@ -161,6 +163,40 @@ impl Stages {
             Some((_, sum)) => *sum += seconds,
             None => self.0.push((stage.into(), seconds)),
         }
+    }
+}
+
+/// Clock of one step: seconds by stage.
+///
+/// ```
+/// use partita_simulator::{StageClock, StepReport};
+///
+/// let mut clock = StageClock::start();
+/// // ... predict ...
+/// clock.lap("predict");
+/// // ... solve ...
+/// clock.lap("solve");
+/// let report = StepReport { stages: clock.stages, ..StepReport::new(0.01) };
+/// assert_eq!(report.stages.0[1].0, "solve");
+/// ```
+#[derive(Debug)]
+pub struct StageClock {
+    last: Instant,
+    /// Seconds by stage up to the last lap.
+    pub stages: Stages,
+}
+
+impl StageClock {
+    /// Starts a clock without stages.
+    pub fn start() -> Self {
+        Self { last: Instant::now(), stages: Stages::default() }
+    }
+
+    /// Adds the time since the last lap, or since the start, to `stage`.
+    pub fn lap(&mut self, stage: &str) {
+        let now = Instant::now();
+        self.stages.add(stage, (now - self.last).as_secs_f64());
+        self.last = now;
     }
 }
 

@@ -8,6 +8,7 @@ use super::names::Unique;
 use super::reel::Reel;
 use crate::partial::PartialFile;
 use crate::{Begin, Frame};
+use partita::simulator::Carrier;
 
 /// Simulator and stage, in order of first appearance.
 type Stages = Vec<(usize, String)>;
@@ -50,6 +51,9 @@ fn header(begin: &Begin, stages: &Stages) -> String {
     names.extend(["work of the couplings [J]", "momentum error [N s]", "gap [m]", "load change [-]"].map(String::from));
     names.push("passes a window [-]".into());
     names.extend(begin.simulators.iter().map(|simulator| format!("{simulator}: iterations a window [-]")));
+    for (simulator, surface) in deforming(begin).map(|(_, names)| names) {
+        names.extend(["largest", "mean"].map(|kind| format!("{simulator}/{surface}: {kind} strain [-]")));
+    }
     for (follower, leader) in &begin.interfaces {
         for kind in ["used", "got", "pending"] {
             names.extend(["x", "y", "z"].map(|axis| format!("{follower} on {leader}: impulse {kind} {axis} [N s]")));
@@ -60,6 +64,13 @@ fn header(begin: &Begin, stages: &Stages) -> String {
     names.push("coupling itself [ms]".into());
     let mut unique = Unique::default();
     names.iter().map(|name| quoted(&unique.name(name))).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Surfaces that deform: their numbers, and the names of simulator and surface.
+fn deforming(begin: &Begin) -> impl Iterator<Item = (usize, (&str, &str))> {
+    let surfaces = begin.surfaces.iter().enumerate();
+    let deforming = surfaces.filter(|(_, taped)| matches!(taped.surface.carrier, Carrier::Points(_)));
+    deforming.map(|(number, taped)| (number, (begin.simulators[taped.simulator].as_str(), taped.surface.name.as_str())))
 }
 
 /// In the order of [`header`].
@@ -73,6 +84,10 @@ fn row(begin: &Begin, stages: &Stages, number: usize, frame: &Frame) -> Vec<Opti
     cells.extend([Some(numbers.work), numbers.momentum_error, Some(numbers.gap), Some(numbers.load_change)]);
     cells.push(Some(numbers.passes));
     cells.extend((0..begin.simulators.len()).map(|simulator| numbers.iterations.get(simulator).copied()));
+    for (surface, _) in deforming(begin) {
+        let strains = numbers.strains.get(surface).copied().flatten();
+        cells.extend([0, 1].map(|k| strains.map(|strains| strains[k])));
+    }
     for interface in 0..begin.interfaces.len() {
         let impulses = numbers.impulses.get(interface);
         cells.extend((0..18).map(|k| impulses.map(|kinds| kinds[k / 6][k % 6])));

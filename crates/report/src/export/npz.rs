@@ -8,6 +8,7 @@
 //! | `SIMULATOR/SURFACE/vertices`             | (frames, n, 3)            | in the world `[m]`                       |
 //! | `…/triangles`, `…/rest`                  | (m, 3), (n, 3)            | corners; in its own axes, or at first    |
 //! | `…/position`, `…/orientation`            | (frames, 3), (frames, 4)  | of a rigid one `[m]`, (x, y, z, w)       |
+//! | `…/strain`                               | (frames, 2)               | of one that deforms: largest, mean [-]   |
 //! | `SIMULATOR/particles/points`             | (all, 3)                  | frames one after the other `[m]`         |
 //! | `…/ids`                                  | (all)                     | of each point: whose it is, for life     |
 //! | `…/offsets`                              | (frames + 1)              | frame f: `points[offsets[f]:offsets[f+1]]` |
@@ -71,7 +72,12 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
 
     clouds.iter().chain([&forces]).try_for_each(|runs| runs.begin(&mut arrays))?;
     while let Some((_, frame)) = reel.next_frame()? {
-        for ((arrays_of, taped), placement) in surfaces.iter().zip(&reel.begin.surfaces).zip(&frame.surfaces) {
+        let taped = surfaces.iter().zip(&reel.begin.surfaces).zip(&frame.surfaces);
+        for (number, ((arrays_of, taped), placement)) in taped.enumerate() {
+            if let Some(strain) = arrays_of.strain {
+                let strains = frame.numbers.strains.get(number).copied().flatten();
+                arrays.floats(strain, &strains.unwrap_or([f64::NAN; 2]))?;
+            }
             arrays.floats(arrays_of.vertices, placement.vertices(&taped.surface).as_flattened())?;
             if let (Some([position, orientation]), Placement::Rigid { position: x, orientation: q }) =
                 (arrays_of.pose, placement)
@@ -106,6 +112,8 @@ struct SurfaceArrays {
     vertices: Id,
     /// Position and orientation of a rigid one.
     pose: Option<[Id; 2]>,
+    /// Largest and mean strain of one that deforms.
+    strain: Option<Id>,
 }
 
 fn surface_arrays(reel: &Reel, arrays: &mut Arrays) -> Result<Vec<SurfaceArrays>, ExportError> {
@@ -125,7 +133,8 @@ fn surface_arrays(reel: &Reel, arrays: &mut Arrays) -> Result<Vec<SurfaceArrays>
             [("position", 3), ("orientation", 4)]
                 .map(|(name, n)| arrays.array(&format!("{title}/{name}"), FLOAT, &[0, n]))
         });
-        surfaces.push(SurfaceArrays { vertices, pose });
+        let strain = pose.is_none().then(|| arrays.array(&format!("{title}/strain"), FLOAT, &[0, 2]));
+        surfaces.push(SurfaceArrays { vertices, pose, strain });
     }
     Ok(surfaces)
 }

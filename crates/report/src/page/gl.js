@@ -58,6 +58,21 @@ function vertexArray(gl, attributes, indices) {
   return { array, buffers };
 }
 
+/** Lines between `ends` of positions, which are data or a buffer that there is. */
+function lineArray(gl, positions, ends) {
+  const array = gl.createVertexArray();
+  gl.bindVertexArray(array);
+  const buffer = positions instanceof WebGLBuffer ? positions : gl.createBuffer();
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  if (buffer !== positions) gl.bufferData(gl.ARRAY_BUFFER, positions, gl.STATIC_DRAW);
+  gl.enableVertexAttribArray(0);
+  gl.vertexAttribPointer(0, 3, gl.FLOAT, false, 0, 0);
+  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
+  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, ends, gl.STATIC_DRAW);
+  gl.bindVertexArray(null);
+  return { array, ends: ends.length };
+}
+
 function refill(gl, buffer, data) {
   gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   gl.bufferData(gl.ARRAY_BUFFER, data, gl.DYNAMIC_DRAW);

@@ -8,14 +8,16 @@ use super::footage::{Footage, Place, Swarm};
 use super::order::Order;
 use super::shades::Shades;
 use super::tracks::{Encoder, Grid, Point};
-use crate::{Begin, Camera, Finish, Look, Numbers, Tape};
+use crate::{Begin, Camera, Finish, Look, Numbers, Tape, TapeSurface};
 
 #[derive(Serialize)]
 pub(super) struct Header {
     name: String,
     command: Vec<String>,
     seed: u64,
-    versions: Vec<(String, String)>,
+    provenance: Vec<(String, String)>,
+    /// Options and parameters, as JSON.
+    parameters: String,
     simulators: Vec<String>,
     interfaces: Vec<(String, String)>,
     /// Of the frames `[s]`.
@@ -108,6 +110,15 @@ struct Charts {
     passes: Vec<f32>,
     iterations: Vec<Vec<f32>>,
     stages: Vec<Stage>,
+    strains: Vec<Strains>,
+}
+
+/// Strains of a surface that deforms [-].
+#[derive(Serialize)]
+struct Strains {
+    name: String,
+    largest: Vec<Option<f32>>,
+    mean: Vec<Option<f32>>,
 }
 
 #[derive(Serialize)]
@@ -129,7 +140,8 @@ impl Header {
             name: begin.name.clone(),
             command: begin.command.clone(),
             seed: begin.seed,
-            versions: begin.versions.clone(),
+            provenance: begin.provenance.clone(),
+            parameters: begin.parameters.clone(),
             simulators: begin.simulators.clone(),
             interfaces: begin.interfaces.clone(),
             times: footage.frames.iter().map(|frame| frame.time).collect(),
@@ -263,8 +275,24 @@ impl Charts {
             passes: column(&|n| n.passes),
             iterations: (0..begin.simulators.len()).map(iterations).collect(),
             stages: stages(begin, numbers),
+            strains: strains(begin, numbers),
         }
     }
+}
+
+fn strains(begin: &Begin, numbers: &[(f64, Numbers)]) -> Vec<Strains> {
+    let deforming = |taped: &TapeSurface| matches!(taped.surface.carrier, Carrier::Points(_)) && taped.look.is_some();
+    let surfaces = begin.surfaces.iter().enumerate().filter(|(_, taped)| deforming(taped));
+    let column = |number: usize, kind: usize| {
+        let of = move |numbers: &Numbers| numbers.strains.get(number).copied().flatten();
+        numbers.iter().map(|(_, n)| of(n).map(|strains| strains[kind] as f32)).collect()
+    };
+    let strains = |(number, taped): (usize, &TapeSurface)| Strains {
+        name: format!("{}/{}", begin.simulators[taped.simulator], taped.surface.name),
+        largest: column(number, 0),
+        mean: column(number, 1),
+    };
+    surfaces.map(strains).collect()
 }
 
 /// What followers reported and leaders have not felt yet, summed over all interfaces `[N s]`.

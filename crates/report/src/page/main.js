@@ -16,7 +16,7 @@ function listenToKeys({ player, orbit, layers, frameAll, changed }) {
     " ": () => player.toggle(), ".": () => player.step(1), ",": () => player.step(-1),
     r: () => orbit.reset(), f: frameAll, h: () => find("help-toggle").click(),
     "+": () => orbit.zoom(0.85), "=": () => orbit.zoom(0.85), "-": () => orbit.zoom(1 / 0.85),
-    s: () => find("strain").click(), v: () => find("forces").click(),
+    s: () => find("strain").click(), v: () => find("forces").click(), w: () => find("mesh").click(),
     Home: () => player.seek(0), End: () => player.seek(Infinity),
   };
   const turns = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.08], ArrowDown: [0, -0.08] };
@@ -25,7 +25,7 @@ function listenToKeys({ player, orbit, layers, frameAll, changed }) {
     const tag = event.target.tagName;
     const own = tag === "SELECT" || (tag === "BUTTON" && event.key === " ") || (tag === "INPUT" && (event.target.type !== "checkbox" || event.key === " "));
     const onScene = event.target === find("scene") || event.target === document.body;
-    if (own && !/^[.,rfhsv]$/i.test(event.key)) return;
+    if (own && !/^[.,rfhsvw]$/i.test(event.key)) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (key in turns && onScene) {
       const [yaw, pitch] = turns[key];
@@ -80,6 +80,13 @@ function showScene(header, sections, player) {
   showLayers(scene, changed);
   connectShowing(scene, renderer, changed);
   orbit.listen(canvas, changed);
+  canvas.addEventListener("dblclick", (event) => {
+    pose();
+    const { eye, way } = orbit.ray(Orbit.at(canvas, event));
+    const place = pick(scene, eye, way);
+    if (place) orbit.focus(place);
+    changed();
+  });
   player.listen(changed);
   listenToKeys({ player, orbit, layers: scene.layers, frameAll, changed });
   new ResizeObserver(changed).observe(canvas);
@@ -95,6 +102,8 @@ function showScene(header, sections, player) {
       draw();
     },
     layers: scene.layers,
+    /** The place that the view turns about, how far from it the eye is [m], and the directions of the picture. */
+    view: () => ({ target: orbit.target, distance: orbit.distance, ...orbit.axes() }),
     drawn: () => frames,
     positionsOf(name) {
       pose();

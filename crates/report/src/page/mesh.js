@@ -54,6 +54,19 @@ function smoothNormals(positions, triangles, normals) {
   }
 }
 
+/** Edges of triangles, each once, as pairs of corners. */
+function edgesOf(triangles) {
+  const seen = new Set(), edges = [];
+  for (let c = 0; c < triangles.length; c++) {
+    const a = triangles[c], b = triangles[c % 3 === 2 ? c - 2 : c + 1];
+    const key = Math.min(a, b) * 4294967296 + Math.max(a, b);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    edges.push(a, b);
+  }
+  return new Uint32Array(edges);
+}
+
 /** Lowest and highest coordinates. */
 function bounds(positions) {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];

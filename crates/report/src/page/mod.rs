@@ -48,7 +48,7 @@ const BLOB: &str = "@blob@";
 const SCRIPT: &str = "@script@";
 
 /// In the order in which names are used.
-const SCRIPTS: [&str; 14] = [
+const SCRIPTS: [&str; 15] = [
     include_str!("maths.js"),
     include_str!("data.js"),
     include_str!("mesh.js"),
@@ -58,6 +58,7 @@ const SCRIPTS: [&str; 14] = [
     include_str!("gl.js"),
     include_str!("renderer.js"),
     include_str!("orbit.js"),
+    include_str!("pick.js"),
     include_str!("player.js"),
     include_str!("charts.js"),
     include_str!("plots.js"),

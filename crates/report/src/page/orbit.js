@@ -60,9 +60,26 @@ class Orbit {
     this.moved = true;
   }
 
-  zoom(factor) {
-    this.distance = clamp(this.distance * factor, 0.02 * this.radius, 40 * this.radius);
+  /** Zooms with the place kept that is at `at`, from the middle [halves of width and height], as far away as the target. */
+  zoom(factor, [x, y] = [0, 0]) {
+    const before = this.distance;
+    this.distance = clamp(before * factor, 0.02 * this.radius, 40 * this.radius);
+    const { right, up } = this.axes(), size = (before - this.distance) * Math.tan(0.5 * this.fieldOfView);
+    this.target = add(this.target, add(scale(x * size * this.aspect, right), scale(y * size, up)));
     this.moved = true;
+  }
+
+  /** Turns about `place` from now on, from half as far away. */
+  focus(place) {
+    this.target = place;
+    this.zoom(0.5);
+  }
+
+  /** From the eye through a place of the picture [halves of width and height from its middle]. */
+  ray([x, y]) {
+    const { right, up, back } = this.axes(), tangent = Math.tan(0.5 * this.fieldOfView);
+    const way = add(add(scale(x * tangent * this.aspect, right), scale(y * tangent, up)), scale(-1, back));
+    return { eye: add(this.target, scale(this.distance, back)), way };
   }
 
   /** Moves the target across the picture, by parts of its height. */
@@ -83,6 +100,12 @@ class Orbit {
       eye, right, up, back, tangent: [tangent * this.aspect, tangent], focal: (0.5 * height) / tangent,
       viewProjection: multiply(projection, viewMatrix(eye, right, up, back)),
     };
+  }
+
+  /** Where on the canvas something happened, from its middle [halves of width and height]. */
+  static at(canvas, { x, y }) {
+    const { left, top, width, height } = canvas.getBoundingClientRect();
+    return [(2 * (x - left)) / width - 1, 1 - (2 * (y - top)) / height];
   }
 
   /** One finger or the left button turns, two fingers or another button move and zoom, the wheel zooms. */
@@ -107,7 +130,7 @@ class Orbit {
       const panning = pointers.size > 1 || event.shiftKey || event.buttons & 6;
       if (panning) this.pan(x, y);
       else this.turn(-3 * x, 3 * y);
-      if (before.spread > 0 && now.spread > 0) this.zoom(before.spread / now.spread);
+      if (before.spread > 0 && now.spread > 0) this.zoom(before.spread / now.spread, Orbit.at(canvas, now));
       changed();
     });
     for (const kind of ["pointerup", "pointercancel"]) {
@@ -116,7 +139,7 @@ class Orbit {
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      this.zoom(Math.exp(clamp(event.deltaY, -120, 120) * 0.0016));
+      this.zoom(Math.exp(clamp(event.deltaY, -120, 120) * 0.0016), Orbit.at(canvas, event));
       changed();
     }, { passive: false });
   }

@@ -48,7 +48,7 @@ function showLayers(scene, changed) {
 
 /** Switches for strain and forces, where there are any, with what their colours and lengths mean. */
 function connectShowing(scene, renderer, changed) {
-  const [strain, forces, length] = ["strain", "forces", "arrow-length"].map(find);
+  const [strain, mesh, forces, length] = ["strain", "mesh", "forces", "arrow-length"].map(find);
   find("strain-switch").hidden = !scene.hasStrain();
   find("forces-switch").hidden = find("length-switch").hidden = scene.typicalForce === 0;
   const percent = `${shortNumber(100 * scene.strainScale)} %`;
@@ -56,6 +56,7 @@ function connectShowing(scene, renderer, changed) {
   find("strain-high").textContent = `+${percent}`;
   const show = () => {
     renderer.strain = strain.checked;
+    renderer.mesh = mesh.checked;
     renderer.forces = forces.checked;
     renderer.arrowScale = Number(length.value);
     find("strain-legend").hidden = !strain.checked;
@@ -64,7 +65,7 @@ function connectShowing(scene, renderer, changed) {
     find("force-legend").textContent = `arrow of ${metres} m: ${shortNumber(scene.typicalForce, 2)} N`;
     changed();
   };
-  [strain, forces, length].forEach((input) => input.addEventListener("input", show));
+  [strain, mesh, forces, length].forEach((input) => input.addEventListener("input", show));
   show();
 }
 
@@ -74,6 +75,7 @@ function showTables(header) {
   const report = readReport(header.report);
   const failed = report.checks.filter((check) => !check.pass).length;
   const verdict = find("verdict");
+  find("seen").textContent = seen(header);
   if (!header.report) verdict.textContent = "the run was cut short";
   else if (report.checks.length > 0) verdict.textContent = `${report.checks.length - failed} of ${report.checks.length} checks passed`;
   verdict.classList.toggle("bad", failed > 0 || !header.report);
@@ -90,22 +92,48 @@ function showTables(header) {
   const about = [
     ["Command", element("code", {}, header.command.join(" "))],
     ["Seed", String(header.seed)],
-    ...header.versions.map(([name, version]) => [name, version]),
+    ...report.times,
+    ...header.provenance,
     ["Simulators", header.simulators.join(", ")],
     ["Couplings", header.interfaces.map(([follower, leader]) => `${follower} on ${leader}`).join(", ") || "none"],
     ["Frames", `${header.times.length} shown of ${header.charts.times.length}`],
     ...[...report.notes.map(({ text }) => text), ...header.notes].map((note) => ["Note", note]),
   ];
+  const parameters = flat(JSON.parse(header.parameters || "{}"));
+  find("parameters").append(...parameters.map(([name, value]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value))));
+  find("parameters-section").hidden = parameters.length === 0;
   find("about").append(...about.flatMap(([term, words]) => [element("dt", {}, term), element("dd", {}, words)]));
 }
 
+/** Two sentences on what is to be seen. */
+function seen({ simulators, interfaces, times }) {
+  const list = (names) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0]);
+  const span = `${shortNumber((times.at(-1) ?? 0) - (times[0] ?? 0), 3)} s`;
+  if (simulators.length === 1) return `A run of one simulator, ${simulators[0]}, over ${span}. Point at a chart to see the scene at that time.`;
+  const first = `A run of ${simulators.length} simulators over ${span}, each stepped on its own: ${list(simulators)}.`;
+  if (interfaces.length === 0) return `${first} No coupling acts between them.`;
+  const pairs = list(interfaces.map(([follower, leader]) => `${follower} on ${leader}`));
+  return `${first} Arrows are the forces of their couplings, ${pairs}; the charts tell what these keep of energy and momentum.`;
+}
+
+/** Names and values of all that is in a nested object, in a flat list. */
+function flat(value, name = "") {
+  if (value === null || typeof value !== "object") return [[name, value === null ? "none" : typeof value === "number" ? shortNumber(value, 6) : String(value)]];
+  if (Array.isArray(value) && value.every((one) => typeof one === "number")) return [[name, value.map((x) => shortNumber(x, 6)).join(", ") || "none"]];
+  return Object.entries(value).flatMap(([key, one]) => flat(one, name ? `${name}.${key}` : key));
+}
+
 function readReport(text) {
+  let report = {};
   try {
-    const { checks = [], warnings = [], notes = [], figures = {} } = JSON.parse(text ?? "{}");
-    return { checks, warnings, notes, figures };
+    report = JSON.parse(text ?? "{}");
   } catch {
-    return { checks: [], warnings: [], notes: [], figures: {} };
+    // A report of somebody else's: the page goes without.
   }
+  const { checks = [], warnings = [], notes = [], figures = {}, stopped, simulated_seconds, wall_seconds } = report;
+  const times = wall_seconds === undefined ? [] : [["Time", `${shortNumber(simulated_seconds, 4)} s simulated in ${shortNumber(wall_seconds, 3)} s`]];
+  return { checks, warnings: stopped ? [stopped, ...warnings] : warnings, notes, figures, times };
 }
 
 function checkRow({ name, value, bound, unit, pass }) {

@@ -9,6 +9,7 @@ function plots(header) {
   const { times } = charts;
   return [
     { title: "Energy", unit: "J", times, series: energies(charts, simulators) },
+    ...strains(charts),
     { title: "Momentum error", unit: "N s", times, series: [{ name: "simulators' own error", values: charts.momentum_error }, { name: "on its way between them", values: charts.pending }], log: true },
     { title: "Coupling gap", unit: "m", times, series: [{ name: "largest gap", values: charts.gap }], log: true },
     { title: "Energy of the coupling", unit: "J", times, series: [{ name: "put in", values: charts.work }] },
@@ -36,6 +37,14 @@ function energies({ times, kinetic, potential }, simulators) {
   const silent = simulators.filter((_, k) => kinetic[k].every((y) => y === null));
   const total = silent.length > 0 ? `total without ${silent.join(", ")}` : "total";
   return [{ name: "kinetic", values: sum(kinetic) }, ...potentials.slice(0, 5), { name: total, values: sum([...kinetic, ...potential]) }];
+}
+
+/** Of surfaces that deform, where there are any. */
+function strains({ times, strains }) {
+  const percent = (values) => values.map((y) => (y === null ? null : 100 * y));
+  const series = strains.slice(0, SERIES_COLOURS / 2).flatMap(({ name, largest, mean }) =>
+    [{ name: `${name}: largest`, values: percent(largest) }, { name: `${name}: mean`, values: percent(mean) }]);
+  return series.length > 0 ? [{ title: "Strain", unit: "%", times, series }] : [];
 }
 
 function iterations({ passes, iterations }, simulators) {

@@ -8,7 +8,7 @@ class Renderer {
   constructor(canvas, scene, header, { radius, right, back }) {
     const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
     if (!gl) throw new Error("this browser has no WebGL2");
-    Object.assign(this, { canvas, gl, scene, radius, theme: THEMES.light, strain: false, forces: true, arrowScale: 1 });
+    Object.assign(this, { canvas, gl, scene, radius, theme: THEMES.light, strain: false, mesh: false, forces: true, arrowScale: 1 });
     this.sun = sunDirection(right, back);
     this.reach = clamp(scene.extent() + 0.3 * radius, LIT[0] * radius, LIT[1] * radius);
     this.sunMatrix = lightMatrix(this.sun, this.reach);
@@ -23,7 +23,7 @@ class Renderer {
   /** Everything that lives on the graphics card; again after it was lost. */
   build() {
     const { gl } = this;
-    const sources = { SURFACE, ARROW, POINTS, GROUND, BACKGROUND, SHADOW };
+    const sources = { SURFACE, ARROW, POINTS, GROUND, BACKGROUND, SHADOW, EDGES };
     this.programs = Object.fromEntries(Object.entries(sources).map(([name, one]) => [name, compile(gl, one)]));
     this.sunMap = depthMap(gl, SUN_TEXELS);
     this.skyMap = depthMap(gl, SKY_TEXELS);
@@ -65,6 +65,7 @@ class Renderer {
     this.drawBackground(camera, common);
     if (this.scene.ground !== null) this.drawGround(common);
     this.drawSurfaces(common);
+    if (this.mesh) this.drawEdges(common);
     this.drawPoints(camera, common);
     if (this.forces) this.drawArrows(common);
   }
@@ -171,6 +172,22 @@ class Renderer {
       gl.bindVertexArray(array);
       this.drawTriangles(item, corners);
     }
+  }
+
+  /** Edges of all triangles, made when they are first asked for. */
+  drawEdges(common) {
+    const { gl } = this;
+    const program = this.use("EDGES", common);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    for (const surface of this.visible(this.surfaces)) {
+      const { item, buffers } = surface;
+      surface.edges ??= lineArray(gl, item.track ? buffers[0] : item.vertices, edgesOf(item.triangles));
+      setUniforms(gl, program, { model: item.matrix ?? IDENTITY });
+      gl.bindVertexArray(surface.edges.array);
+      gl.drawElements(gl.LINES, surface.edges.ends, gl.UNSIGNED_INT, 0);
+    }
+    gl.disable(gl.BLEND);
   }
 
   drawPoints({ right, up, focal }, common) {

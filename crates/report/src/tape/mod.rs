@@ -1,7 +1,7 @@
 //! The tape: what a run leaves, frame by frame, on disk while it runs.
 //!
 //! A tape is a header (magic words, version) and records, each with a seal. First comes [`Begin`]: what does not change
-//! (command, seed, versions, shapes, looks). Then [`Frame`]s, between them snapshots of the whole run from which it can
+//! (command, seed, provenance, parameters, shapes, looks). Then [`Frame`]s, between them snapshots of the whole run from which it can
 //! be taken up again, at last [`End`]. A process that is killed leaves a torn record at the end, and nothing but that is
 //! lost; a seal that is wrong anywhere else is an error.
 //!
@@ -31,7 +31,7 @@ use crate::{Camera, Look};
 pub use file::{Tape, TapeError, TapeWriter};
 pub use numbers::Numbers;
 pub use recorder::{Recorder, Scenery};
-pub(crate) use recorder::{Stopped, Told, command, versions};
+pub(crate) use recorder::{Stopped, Told};
 
 /// What does not change over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,8 +42,10 @@ pub struct Begin {
     pub command: Vec<String>,
     /// Seed of everything random.
     pub seed: u64,
-    /// Packages and their versions.
-    pub versions: Vec<(String, String)>,
+    /// Names and values: version of partita, commit, machine, CPU, start of the process.
+    pub provenance: Vec<(String, String)>,
+    /// Options and parameters of the scene and its simulators, as JSON.
+    pub parameters: String,
     /// Frames by second of simulated time `[1/s]`.
     pub frames_per_second: f64,
     /// Simulated time at the begin `[s]`.
@@ -136,7 +138,7 @@ pub struct Force {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// The document that is also written as `NAME.json`: seed, command, versions, checks and figures.
+    /// The document that is also written as `NAME.json`: seed, command, provenance, parameters, checks and figures.
     pub json: String,
 }
 

@@ -28,4 +28,7 @@ pub struct Numbers {
     pub impulses: Vec<[[f64; 6]; 3]>,
     /// Windows that these numbers are of.
     pub windows: u64,
+    /// By surface that deforms: largest strain of an edge, and the strain of all edges together, since
+    /// the first shape [-]. `None` for rigid surfaces.
+    pub strains: Vec<Option<[f64; 2]>>,
 }

@@ -2,14 +2,18 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use partita::{Run, RunNote, Warning, simulator::Wrench};
+use partita::simulator::{Settings, Wrench};
+use partita::{Run, RunNote, Warning};
 use serde::Serialize;
 
 use super::shot::Shot;
 use super::tubes::with_tubes;
 use super::{Begin, End, Force, Frame, Numbers, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
-use crate::{Camera, Colour, Look, Options};
+use crate::provenance::{command, parameters, provenance};
+use crate::strain::largest_and_mean;
+use crate::{Camera, Colour, Look, Options, Placement};
 
 /// How a scene is shown: from where, and how what looks.
 ///
@@ -77,7 +81,8 @@ impl Scenery {
             name: name.into(),
             command: command(),
             seed: options.seed,
-            versions: versions(),
+            provenance: provenance(),
+            parameters: parameters(options, run.settings()).to_string(),
             frames_per_second: frame_rate(options, run.rate().dt()),
             start: run.time(),
             simulators,
@@ -112,17 +117,6 @@ fn frame_rate(options: &Options, dt: f64) -> f64 {
     }
 }
 
-/// The command line, word by word.
-pub(crate) fn command() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// Packages and their versions, and the machine.
-pub(crate) fn versions() -> Vec<(String, String)> {
-    let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-    vec![("partita".into(), env!("CARGO_PKG_VERSION").into()), ("machine".into(), machine)]
-}
-
 /// Writes the tape of a run that is going on.
 pub struct Recorder {
     path: PathBuf,
@@ -149,6 +143,7 @@ pub struct Recorder {
     shown: f64,
     /// Warnings and notes up to the last recorded window.
     told: Told,
+    started: Instant,
 }
 
 /// Simulated time after which a run was stopped by Ctrl-C, and the time that was asked for `[s]`.
@@ -164,9 +159,13 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// Warnings and notes of a run, and its early end.
+/// Facts on a recorded run for the JSON file and the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
+    /// Simulated time, and time on the wall from the start of the recording to its last window `[s]`.
+    pub seconds: Option<[f64; 2]>,
+    /// Parameters of the scene.
+    pub scene: Settings,
     pub stopped: Option<Stopped>,
     pub warnings: Vec<Warning>,
     pub notes: Vec<RunNote>,
@@ -234,7 +233,8 @@ impl Recorder {
             previous: None,
             numbers: Numbers::default(),
             shown: f64::NEG_INFINITY,
-            told: Told::default(),
+            told: Told { scene: run.settings().clone(), ..Told::default() },
+            started: Instant::now(),
         };
         recorder.told.update(run);
         recorder.frames_until_now(run)?;
@@ -252,6 +252,7 @@ impl Recorder {
         }
         self.windows += 1;
         self.told.update(run);
+        self.told.seconds = Some([run.time() - self.begin.start, self.started.elapsed().as_secs_f64()]);
         self.sums.add(run, run.time() - std::mem::replace(&mut self.time, run.time()));
         self.frames_until_now(run)
     }
@@ -339,10 +340,12 @@ impl Recorder {
             self.numbers.windows = 0;
         }
         self.shown = shot.time;
+        let surfaces = shot.placements();
+        self.numbers.strains = self.strains(&surfaces);
         let frame = Frame {
             time: shot.time,
             window: run.windows(),
-            surfaces: shot.placements(),
+            surfaces,
             clouds: shot.clouds.clone(),
             forces: self.sums.forces(run, &shot.handles),
             numbers: self.numbers.clone(),
@@ -387,9 +390,18 @@ impl Recorder {
             coupling: 1e3 * (coupling - self.before.coupling) / windows,
             impulses: ledgers.iter().map(|ledger| [ledger.used, ledger.got, ledger.pending].map(six)).collect(),
             windows: self.sums.windows,
+            strains: vec![],
         };
         (self.before.stages, self.before.coupling) = (stages, coupling);
         Ok(numbers)
+    }
+
+    fn strains(&self, placements: &[Placement]) -> Vec<Option<[f64; 2]>> {
+        let strain = |(taped, placement): (&TapeSurface, &Placement)| match placement {
+            Placement::Deformed(vertices) => Some(largest_and_mean(&taped.surface, vertices)),
+            Placement::Rigid { .. } => None,
+        };
+        self.begin.surfaces.iter().zip(placements).map(strain).collect()
     }
 
     /// |Σ p − external − given + got, now less at the begin| over the simulators that know `external`.
@@ -424,7 +436,7 @@ fn momenta(run: &mut Run, begin: &Begin) -> Result<Vec<Option<[f64; 3]>>, TapeEr
 fn clocks(run: &Run) -> (Vec<Vec<(String, f64)>>, f64) {
     let report = run.report();
     let stages = report.stages.into_iter().zip(&report.simulators);
-    let named = stages.map(|(stages, (_, seconds))| match stages.0.is_empty() {
+    let named = stages.map(|(stages, (_, seconds))| match stages.0.is_empty() && *seconds > 0.0 {
         true => vec![("step".to_string(), *seconds)],
         false => stages.0,
     });

@@ -29,7 +29,8 @@ pub fn begin(name: &str) -> Begin {
         name: name.into(),
         command: vec!["example".into(), "--note".into(), "a \"quoted\" \\ word\n".into()],
         seed: 1,
-        versions: vec![],
+        provenance: vec![],
+        parameters: "{}".into(),
         frames_per_second: 24.0,
         start: 0.5,
         simulators: SIMULATORS.map(String::from).to_vec(),
@@ -93,6 +94,7 @@ fn numbers(number: usize) -> Numbers {
         coupling: 0.01,
         impulses: vec![[1.0, 2.0, 3.0].map(|k| [x, 0.0, -k * x, k, 2.0, 3.0]), [[1e-300, x, 1e22, 0.1, 0.2, 0.3]; 3]],
         windows: 10,
+        strains: vec![Some([0.1 * x, -0.01 * x]), None, None, None, None],
     }
 }
 
