@@ -63,18 +63,36 @@ pub struct Thresholds {
     pub gap: f64,
     /// Fraction of recent windows in which an iteration missed its tolerance `[-]`. Default 0.25.
     pub stopped: f64,
+    /// Density of a body or cloth, relative to the nearer end of the plausible range `[-]`: 1e-3 to
+    /// 1e5 kg/m³ of a body's bounding box, 1e-4 to 1e3 kg/m² of cloth. Default 1.
+    pub density: f64,
+    /// Mass of a body or cloth over the median mass of the others that move, or its inverse `[-]`.
+    /// Default 1e8.
+    pub mass: f64,
+    /// Size of a body or cloth over the median size of the others that move, or its inverse `[-]`.
+    /// Default 1e3.
+    pub size: f64,
 }
 
 impl Default for Thresholds {
     fn default() -> Self {
-        Self { lag: 0.5, work: 0.1, gap: 1e-3, stopped: 0.25 }
+        Self { lag: 0.5, work: 0.1, gap: 1e-3, stopped: 0.25, density: 1.0, mass: 1e8, size: 1e3 }
     }
 }
 
 impl Thresholds {
     /// Infinite thresholds, which disable all warnings.
     pub fn none() -> Self {
-        Self { lag: f64::INFINITY, work: f64::INFINITY, gap: f64::INFINITY, stopped: f64::INFINITY }
+        let infinite = f64::INFINITY;
+        Self {
+            lag: infinite,
+            work: infinite,
+            gap: infinite,
+            stopped: infinite,
+            density: infinite,
+            mass: infinite,
+            size: infinite,
+        }
     }
 
     /// As [`Thresholds::lag`].
@@ -97,9 +115,32 @@ impl Thresholds {
         Self { stopped, ..self }
     }
 
+    /// As [`Thresholds::density`].
+    pub fn density(self, density: f64) -> Self {
+        Self { density, ..self }
+    }
+
+    /// As [`Thresholds::mass`].
+    pub fn mass(self, mass: f64) -> Self {
+        Self { mass, ..self }
+    }
+
+    /// As [`Thresholds::size`].
+    pub fn size(self, size: f64) -> Self {
+        Self { size, ..self }
+    }
+
     /// Name and value of each threshold that is not positive.
     pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let all = [("lag", self.lag), ("work", self.work), ("gap [m]", self.gap), ("stopped", self.stopped)];
+        let all = [
+            ("lag", self.lag),
+            ("work", self.work),
+            ("gap [m]", self.gap),
+            ("stopped", self.stopped),
+            ("density", self.density),
+            ("mass", self.mass),
+            ("size", self.size),
+        ];
         all.into_iter().filter(|(_, value)| value.is_nan() || *value <= 0.0)
     }
 }

@@ -53,6 +53,9 @@ pub enum Mistake {
         /// What it would have to follow.
         what: String,
     },
+    /// A body or cloth is of implausible mass or size, in a scene that is strict.
+    #[error("{0}")]
+    Implausible(crate::Warning),
     /// A coupling makes no sense.
     #[error("{coupling}: expected {expected}, found {found}")]
     Coupling {

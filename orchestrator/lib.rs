@@ -17,6 +17,7 @@ mod loaded;
 mod measure;
 mod passivity;
 mod plan;
+mod plausible;
 mod rate;
 mod recovery;
 mod report;

@@ -118,7 +118,7 @@ impl fmt::Display for RunNote {
 }
 
 /// Kind of a [`Warning`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum WarningKind {
     /// Difference between applied and reported loads of the same window.
@@ -131,23 +131,39 @@ pub enum WarningKind {
     Unconverged,
     /// Iteration of a simulator that misses its tolerance.
     Stopped,
+    /// Mass of a body over its bounding box, found when the scene is built.
+    Density,
+    /// Mass of a cloth over its area, found when the scene is built.
+    ArealDensity,
+    /// Mass of a body or cloth against those of the others, found when the scene is built.
+    Mass,
+    /// Size of a body or cloth against those of the others, found when the scene is built.
+    Size,
 }
 
-/// Error beyond its threshold. Results of its windows are inaccurate.
+impl WarningKind {
+    /// Whether it is of the scene as it was built, rather than of windows.
+    pub fn is_of_scene(self) -> bool {
+        matches!(self, Self::Density | Self::ArealDensity | Self::Mass | Self::Size)
+    }
+}
+
+/// Error beyond its threshold, or an implausible body. Results of its windows are inaccurate.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Warning {
     /// Kind of the error.
     pub kind: WarningKind,
-    /// Name of the simulator, "FOLLOWER on LEADER", or "coupling".
+    /// Name of the simulator, "FOLLOWER on LEADER", "coupling", or "SIMULATOR/BODY".
     pub source: String,
     /// Windows in which it exceeded the threshold.
     pub windows: Windows,
     /// Number of the window with the largest error relative to its reference.
     pub worst: u64,
     /// Error in the worst window: `[J]` for [`WarningKind::Work`], `[m]` for [`WarningKind::Gap`],
-    /// else a fraction `[-]`.
+    /// else a fraction `[-]`. Density `[kg/m³]`, `[kg/m²]`, mass `[kg]` or size `[m]` for kinds of the scene.
     pub error: f64,
-    /// Kinetic energy for [`WarningKind::Work`] `[J]`, else 1.
+    /// Kinetic energy for [`WarningKind::Work`] `[J]`; the bound of a density, or the median of
+    /// the other masses or sizes, for kinds of the scene; else 1.
     pub reference: f64,
     /// Whether the scheme iterates all loads.
     pub is_iterated: bool,
@@ -180,11 +196,18 @@ impl Warning {
     /// Remedy that usually reduces the error.
     pub fn advice(&self) -> &'static str {
         match (self.kind, self.is_iterated) {
+            (kind, _) if kind.is_of_scene() => "check its mass, its size and their units",
             (WarningKind::Stopped, _) => "increase its substeps, its iteration limit or the scene's rate",
             (_, false) => "use `Relaxed` or a higher rate",
             (_, true) => "use a higher rate or more `passes`",
         }
     }
+}
+
+/// The bound of a density that is beyond it.
+fn bound(warning: &Warning) -> String {
+    let side = if warning.error > warning.reference { "most" } else { "least" };
+    format!("expected at {side} {:.0e}", warning.reference)
 }
 
 impl fmt::Display for Warning {
@@ -205,7 +228,14 @@ impl fmt::Display for Warning {
             WarningKind::Stopped => {
                 write!(f, "{source}: its own iterations missed their tolerance in {percent:.0} % of recent windows")
             }
+            WarningKind::Density => write!(f, "{source}: {error:.1e} kg/m³ of its bounding box, {}", bound(self)),
+            WarningKind::ArealDensity => write!(f, "{source}: {error:.1e} kg/m² of cloth, {}", bound(self)),
+            WarningKind::Mass => write!(f, "{source}: {error:.1e} kg, where others have {reference:.1e} kg"),
+            WarningKind::Size => write!(f, "{source}: {error:.1e} m long, where others have {reference:.1e} m"),
         }?;
+        if kind.is_of_scene() {
+            return write!(f, "; {}", self.advice());
+        }
         write!(f, ", {windows}")?;
         if windows.count > 1 {
             write!(f, ", worst in {}", self.worst)?;

@@ -175,8 +175,8 @@ impl Scene {
         self
     }
 
-    /// Makes a new warning an error, which returns the run to the start of the window. Default
-    /// false.
+    /// Makes a new warning an error, which returns the run to the start of the window. A warning of
+    /// the scene itself is one of its mistakes. Default false.
     pub fn strict(&mut self, strict: bool) -> &mut Self {
         self.is_strict = strict;
         self

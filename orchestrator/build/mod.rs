@@ -10,10 +10,11 @@ use nalgebra::Vector3;
 use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, Settings, Simulator};
 
 use crate::{
-    Error, Mistake, Mistakes, Run, Scene,
+    Error, Mistake, Mistakes, Run, Scene, Warning,
     engine::Engine,
     passivity::inverse_masses,
     plan::{Interface, Member, Slot, SpringPlan},
+    plausible::implausible,
     scene::Spring,
     settings::settings,
     springs::SpringEnds,
@@ -21,10 +22,13 @@ use crate::{
 };
 
 pub(crate) fn build(scene: Scene) -> Result<Run, Error> {
-    let settings = settings(&scene);
+    let (settings, implausible) = (settings(&scene), implausible(&scene.simulators, &scene.thresholds));
     let mut builder = Builder::new(scene);
     builder.check_simulators();
     builder.check_numbers();
+    if builder.scene.is_strict {
+        builder.mistakes.extend(implausible.iter().cloned().map(Mistake::Implausible));
+    }
     builder.plan_attachments();
     builder.plan_contacts();
     builder.plan_springs();
@@ -33,7 +37,7 @@ pub(crate) fn build(scene: Scene) -> Result<Run, Error> {
     if !builder.mistakes.is_empty() {
         return Err(Error::Scene(Mistakes(builder.mistakes)));
     }
-    builder.into_run(order, settings)
+    builder.into_run(order, settings, implausible)
 }
 
 struct Builder {
@@ -255,7 +259,7 @@ impl Builder {
         }
     }
 
-    fn into_run(self, levels: Vec<Vec<usize>>, settings: Settings) -> Result<Run, Error> {
+    fn into_run(self, levels: Vec<Vec<usize>>, settings: Settings, implausible: Vec<Warning>) -> Result<Run, Error> {
         let Self { scene, members, interfaces, guides, springs, .. } = self;
         let time = scene.simulators[0].time();
         let mut seats = Vec::new();
@@ -270,6 +274,7 @@ impl Builder {
         let is_strict = scene.is_strict;
         let mut engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;
         engine.thresholds = scene.thresholds;
+        implausible.into_iter().for_each(|warning| engine.state.totals.warn(warning));
         let mistakes = engine.check_start();
         if !mistakes.is_empty() {
             return Err(Error::Scene(Mistakes(mistakes)));

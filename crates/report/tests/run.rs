@@ -97,11 +97,11 @@ fn ctrl_c_ends_a_run_with_all_its_files() {
 fn the_second_ctrl_c_leaves_at_once() {
     if let Some(folder) = folder_of_child() {
         run("falling", &options(&folder), |report| -> Result<Recorder, Box<dyn std::error::Error>> {
-            Ok(report.record_each(&mut falling()?, 1000.0, scenery(), |_| {
+            report.record_each(&mut falling()?, 1000.0, scenery(), |_| {
                 loop {
                     Command::new("kill").args(["-INT", &std::process::id().to_string()]).status()?;
                 }
-            })?)
+            })
         });
         return;
     }
@@ -116,10 +116,10 @@ fn the_second_ctrl_c_leaves_at_once() {
 fn an_error_leaves_a_tape_that_can_be_rendered() {
     if let Some(folder) = folder_of_child() {
         let example = |report: &mut Report| -> Result<Recorder, Box<dyn std::error::Error>> {
-            Ok(report.record_each(&mut falling()?, 1.0, scenery(), |run| match run.windows() {
+            report.record_each(&mut falling()?, 1.0, scenery(), |run| match run.windows() {
                 24 => Err("the crate has had enough".into()),
                 _ => Ok(String::new()),
-            })?)
+            })
         };
         assert!(same(run("falling", &options(&folder), example), ExitCode::FAILURE));
         return;
