@@ -62,7 +62,7 @@ fn example(report: &mut Report) -> Result<Recorder, Failure> {
         new.iter().for_each(|(_, element)| counts[*element as usize] += 1);
         events.extend(new.into_iter().filter(|(time, _)| *time <= SHOWN));
         off = off.max((energy(run)? - start).abs());
-        Ok(String::new())
+        Ok("")
     })?;
 
     report::write_atomically(&report.path("svg"), picture(&events, &spans).as_bytes())?;

@@ -53,7 +53,7 @@ fn example(report: &mut Report) -> Result<Recorder, Failure> {
 
     let mut longest = 0.0_f64;
     // The wind pushes for one window at a time.
-    let mut blow = |run: &mut Run| -> Result<String, Failure> {
+    let mut blow = |run: &mut Run| -> Result<&str, Failure> {
         let time = run.time();
         let (forces, stretched) =
             look(run, "flags", on_device, move |net, x, v| (wind(net, x, v, time), stretch(net, x)))?;
@@ -61,7 +61,7 @@ fn example(report: &mut Report) -> Result<Recorder, Failure> {
         for (handle, force) in particles.iter().zip(forces) {
             run.push(*handle, Wrench::force(<[f64; 3]>::from(force)))?;
         }
-        Ok(String::new())
+        Ok("")
     };
     blow(&mut run)?;
     let recording = report.record_each(&mut run, seconds, scenery(), blow)?;

@@ -49,7 +49,7 @@ fn example(report: &mut Report) -> Result<Recorder, Failure> {
         for (name, stretched) in ["links", "newton"].into_iter().zip(&mut stretched) {
             *stretched = stretched.max(run.look(name, IbdsCloth::stretch)?);
         }
-        Ok(String::new())
+        Ok("")
     })?;
 
     let [links, newton] = stretched;

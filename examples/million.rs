@@ -66,7 +66,7 @@ fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
     let recording = report.record_each(&mut run, seconds, scenery(), |run| {
         let (stretched, depth) = look(run, "sheet", on_device, |net, x, _| (stretch(net, x), depth(x)))?;
         (longest, deepest) = (longest.max(stretched), deepest.max(depth));
-        Ok(String::new())
+        Ok("")
     })?;
 
     report.check("deepest that a particle was in a ball or the ground", deepest, Bound::at_most(1e-4), "m");

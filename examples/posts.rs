@@ -3,9 +3,9 @@
 //! \[PD97\] D. Baraff, A. Witkin: Partitioned Dynamics. CMU-RI-TR-97-33, 1997.
 //!
 //! The posts and balls are rapier's, the cloth is an implicit one; neither knows of the other. The cloth is attached to the
-//! posts, so it goes where they go, and what that takes pulls at them; so does what it takes to bear the balls. What so stiff
-//! a cloth does a window later keeps posts gliding to and fro for ten seconds, at 480 Hz as well. [`Relaxed`] repeats a window
-//! until both agree: posts stand after two seconds at 120 Hz.
+//! posts: they prescribe its motion and receive its reactions. With reactions delayed by a window, so stiff a cloth keeps the
+//! posts gliding to and fro for ten seconds, even at 480 Hz. [`Relaxed`] iterates each window until loads and motions agree:
+//! the posts rest after two seconds at 120 Hz.
 
 /// Sheets cut from a lattice, and what is looked at after every window.
 mod cloth;

@@ -82,7 +82,7 @@ fn example(report: &mut Report, flags: &Flags) -> Result<Recorder, Failure> {
     if flags.both {
         let mut other = scene(false)?;
         let progress = report.progress(seconds);
-        while other.time() < seconds - 1e-9 {
+        while other.time() < seconds - 1e-9 && !report::interrupted() {
             other.advance()?;
             note(&mut other, "off", &mut csv)?;
             progress.update(other.time(), "without culling");

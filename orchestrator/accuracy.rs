@@ -130,18 +130,14 @@ impl Thresholds {
         Self { size, ..self }
     }
 
-    /// Name and value of each threshold that is not positive.
-    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let all = [
-            ("lag", self.lag),
-            ("work", self.work),
-            ("gap [m]", self.gap),
-            ("stopped", self.stopped),
-            ("density", self.density),
-            ("mass", self.mass),
-            ("size", self.size),
-        ];
-        all.into_iter().filter(|(_, value)| value.is_nan() || *value <= 0.0)
+    /// Name, value and expectation of each threshold that is too small.
+    pub(crate) fn mistakes(&self) -> impl Iterator<Item = (&'static str, f64, &'static str)> {
+        let errors = [("lag", self.lag), ("work", self.work), ("gap [m]", self.gap), ("stopped", self.stopped)];
+        let ratios = [("density", self.density), ("mass", self.mass), ("size", self.size)];
+        let errors = errors.into_iter().filter(|(_, value)| value.is_nan() || *value <= 0.0);
+        let ratios = ratios.into_iter().filter(|(_, value)| value.is_nan() || *value < 1.0);
+        let with = |expected| move |(name, value)| (name, value, expected);
+        errors.map(with("above 0")).chain(ratios.map(with("at least 1")))
     }
 }
 

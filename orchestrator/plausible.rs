@@ -1,105 +1,138 @@
-//! Bodies and cloths of implausible mass or size, found when a scene is built: mistaken units, mostly.
+//! Bodies and cloths of implausible mass or size, found when a scene is built: usually mistaken units.
 //!
-//! A body is judged by its mass over its bounding box, a cloth by its mass over its area. In a
-//! scene of three things that move or more, masses and sizes are also compared with the median of
-//! the others. What does not move is not judged.
+//! A body is judged by its mass over its bounding box, a cloth by its mass over its area. If three
+//! or more things move, masses and sizes are also compared with the median of the others. Things
+//! that do not move are not judged.
 
 use std::collections::BTreeMap;
 
 use nalgebra::Vector3;
-use partita_simulator::{Carrier, HandleId, Simulator};
+use partita_simulator::{Carrier, HandleId, Simulator, Surface};
 
 use crate::{Thresholds, Warning, WarningKind};
 
-/// Mass over the bounding box of a body: from a thousandth of air's to four times osmium's `[kg/m³]`.
+/// Plausible mass over the bounding box of a body: a thousandth of air to four times osmium `[kg/m³]`.
 const SOLID: [f64; 2] = [1e-3, 1e5];
-/// Mass over the area of a cloth: from a film of 100 nm to a tenth of a metre of lead `[kg/m²]`.
+/// Plausible mass over the area of a cloth: a film of 100 nm to a tenth of a metre of lead `[kg/m²]`.
 const SHEET: [f64; 2] = [1e-4, 1e3];
-/// Something that moves.
-struct Thing {
-    name: String,
+
+/// Body, or all cloth of a simulator.
+struct Candidate {
+    member: usize,
+    /// Frame of a body.
+    body: Option<HandleId>,
+    /// `[kg]`; NaN if unknown.
     mass: f64,
-    /// Longest edge of its bounding box `[m]`.
+    /// Longest edge of the bounding box `[m]`.
     size: f64,
-    /// Density and the range that is plausible.
+    /// Kind of its density.
     kind: WarningKind,
-    density: f64,
+    /// Volume of the bounding box of a body `[m³]`, area of cloth `[m²]`; 0 if it has none.
+    extent: f64,
+    /// Plausible mass over extent `[kg/m³]`, `[kg/m²]`.
     range: [f64; 2],
 }
 
-/// One warning by simulator and kind, for the thing that is farthest off.
+/// Candidate with the largest ratio to its reference, and the number of candidates beyond the threshold.
+struct Worst {
+    ratio: f64,
+    count: usize,
+    candidate: usize,
+    values: [f64; 2],
+}
+
+/// Warnings, one by simulator and kind.
 pub(crate) fn implausible(simulators: &[Box<dyn Simulator>], thresholds: &Thresholds) -> Vec<Warning> {
-    let things: Vec<(usize, Thing)> = (simulators.iter().enumerate())
-        .flat_map(|(member, simulator)| things(&**simulator).into_iter().map(move |thing| (member, thing)))
-        .collect();
-    let [masses, sizes] = [|thing: &Thing| thing.mass, |thing: &Thing| thing.size]
-        .map(|of| Sorted::new(things.iter().map(|(_, thing)| of(thing))));
-    let mut worst: BTreeMap<(usize, WarningKind), (f64, usize, Warning)> = BTreeMap::new();
-    for (member, thing) in &things {
-        let [low, high] = thing.range;
+    let Thresholds { density, mass, size, .. } = *thresholds;
+    if [density, mass, size].iter().all(|threshold| threshold.is_infinite()) {
+        return Vec::new();
+    }
+    let simulated = simulators.iter().enumerate();
+    let all: Vec<Candidate> = simulated.flat_map(|(member, simulator)| candidates(member, &**simulator)).collect();
+    let masses = Sorted::new(all.iter().map(|candidate| candidate.mass));
+    let sizes = Sorted::new(all.iter().map(|candidate| candidate.size));
+    let mut worst: BTreeMap<(usize, WarningKind), Worst> = BTreeMap::new();
+    for (number, candidate) in all.iter().enumerate() {
+        let ([low, high], found) = (candidate.range, candidate.mass / candidate.extent);
         let findings = [
-            (thing.kind, thing.density, thing.density.clamp(low, high), thresholds.density),
-            (WarningKind::Mass, thing.mass, masses.median_without(thing.mass), thresholds.mass),
-            (WarningKind::Size, thing.size, sizes.median_without(thing.size), thresholds.size),
+            (candidate.kind, found, found.clamp(low, high), density),
+            (WarningKind::Mass, candidate.mass, masses.median_without(candidate.mass), mass),
+            (WarningKind::Size, candidate.size, sizes.median_without(candidate.size), size),
         ];
-        for (kind, found, reference, limit) in findings {
-            let off = (found / reference).max(reference / found);
-            // Nothing to compare with, or nothing to be compared.
-            if !(off > limit && off.is_finite()) {
+        for (kind, found, reference, threshold) in findings {
+            let ratio = (found / reference).max(reference / found);
+            // Unknown values have no ratio, nor have those of lines.
+            if !(ratio > threshold && ratio.is_finite()) {
                 continue;
             }
-            let warning = Warning::new(kind, thing.name.clone(), 0, [found, reference], false);
-            let (most, count, of_most) = worst.entry((*member, kind)).or_insert((off, 0, warning.clone()));
-            *count += 1;
-            if off > *most {
-                (*most, *of_most) = (off, warning);
+            let first = Worst { ratio: 0.0, count: 0, candidate: number, values: [0.0; 2] };
+            let of = worst.entry((candidate.member, kind)).or_insert(first);
+            of.count += 1;
+            if ratio > of.ratio {
+                (of.ratio, of.candidate, of.values) = (ratio, number, [found, reference]);
             }
         }
     }
-    let told = |(_, count, warning): (f64, usize, Warning)| match count {
-        1 => warning,
-        _ => Warning { source: format!("{} and {} others", warning.source, count - 1), ..warning },
+    let warning = |((member, kind), of): ((usize, WarningKind), Worst)| {
+        let simulator = &*simulators[member];
+        let name = match all[of.candidate].body {
+            Some(body) => format!("{}/{}", simulator.name(), simulator.handles().describe(body)),
+            None => simulator.name().into(),
+        };
+        let source = match of.count - 1 {
+            0 => name,
+            1 => format!("{name} and another"),
+            others => format!("{name} and {others} others"),
+        };
+        Warning::new(kind, source, 0, of.values, false)
     };
-    worst.into_values().map(told).collect()
+    worst.into_iter().map(warning).collect()
 }
 
-/// What moves of a simulator: each body that has a surface, and all cloth together.
-fn things(simulator: &dyn Simulator) -> Vec<Thing> {
+/// Moving bodies that have a surface, and all cloth as one. Unsound surfaces are left to their checks.
+fn candidates(member: usize, simulator: &dyn Simulator) -> Vec<Candidate> {
     let mut bodies: BTreeMap<HandleId, Bounds> = BTreeMap::new();
     let (mut cloth, mut area) = (Bounds::NONE, 0.0);
-    for surface in simulator.surfaces() {
+    for surface in simulator.surfaces().iter().filter(|surface| surface.check().is_ok()) {
         match &surface.carrier {
             Carrier::Frame(handle) => bodies.entry(*handle).or_insert(Bounds::NONE).add(&surface.vertices),
             Carrier::Points(_) => {
                 cloth.add(&surface.vertices);
-                let corner = |&k: &u32| Vector3::from(surface.vertices[k as usize]);
-                let twice = |[a, b, c]: [Vector3<f64>; 3]| (b - a).cross(&(c - a)).norm();
-                area += 0.5 * surface.triangles.iter().map(|t| twice(t.each_ref().map(corner))).sum::<f64>();
+                area += area_of(surface);
             }
         }
     }
-    let mut things: Vec<Thing> = Vec::new();
+    let total = simulator.ledger().map_or(f64::NAN, |ledger| ledger.mass);
+    let mut candidates = Vec::new();
     for (handle, bounds) in bodies {
-        let mobility = simulator.mobility(handle).map_or(0.0, |mobility| {
+        let mass = simulator.mobility(handle).map_or(f64::NAN, |mobility| {
             let [x, y, z] = mobility.linear;
-            (x[0] + y[1] + z[2]) / 3.0
+            3.0 / (x[0] + y[1] + z[2])
         });
-        if mobility > 0.0 {
-            let (mass, [x, y, z]) = (1.0 / mobility, bounds.edges());
-            let name = format!("{}/{}", simulator.name(), simulator.handles().describe(handle));
-            let (kind, density, range) = (WarningKind::Density, mass / (x * y * z), SOLID);
-            things.push(Thing { name, mass, size: bounds.size(), kind, density, range });
-        }
+        let ([x, y, z], size) = (bounds.edges(), bounds.size());
+        let (kind, extent, range) = (WarningKind::Density, x * y * z, SOLID);
+        candidates.push(Candidate { member, body: Some(handle), mass, size, kind, extent, range });
     }
-    if let Some(mass) = simulator.ledger().map(|ledger| ledger.mass)
-        && area > 0.0
-        && mass > 0.0
-    {
-        let (name, size) = (simulator.name().to_string(), cloth.size());
-        let (kind, density, range) = (WarningKind::ArealDensity, mass / area, SHEET);
-        things.push(Thing { name, mass, size, kind, density, range });
+    candidates.retain(|candidate| !candidate.mass.is_infinite());
+    // Bodies with joints have no mobility of their own. Together they have the rest of the mass.
+    let unknown = candidates.iter().filter(|candidate| candidate.mass.is_nan()).count() as f64;
+    let known: f64 = candidates.iter().map(|candidate| candidate.mass).filter(|mass| mass.is_finite()).sum();
+    for candidate in candidates.iter_mut().filter(|candidate| candidate.mass.is_nan()) {
+        candidate.mass = (total - known) / unknown;
     }
-    things
+    let size = cloth.size();
+    if size > 0.0 && total > 0.0 {
+        let (kind, extent, range) = (WarningKind::ArealDensity, area, SHEET);
+        candidates.push(Candidate { member, body: None, mass: total, size, kind, extent, range });
+    }
+    candidates
+}
+
+/// Area of the triangles `[m²]`.
+fn area_of(surface: &Surface) -> f64 {
+    let corner = |&k: &u32| Vector3::from(surface.vertices[k as usize]);
+    let twice = |[a, b, c]: [Vector3<f64>; 3]| (b - a).cross(&(c - a)).norm();
+    0.5 * surface.triangles.iter().map(|t| twice(t.each_ref().map(corner))).sum::<f64>()
 }
 
 /// Lowest and highest coordinates.
@@ -128,17 +161,17 @@ impl Bounds {
     }
 }
 
-/// Values in order.
+/// Known values in ascending order.
 struct Sorted(Vec<f64>);
 
 impl Sorted {
     fn new(values: impl Iterator<Item = f64>) -> Self {
-        let mut sorted: Vec<f64> = values.collect();
+        let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
         Self(sorted)
     }
 
-    /// Lower median of all but one of these; NaN where fewer than two are left.
+    /// Lower median of all but one of the values; NaN if fewer than two are left.
     fn median_without(&self, value: f64) -> f64 {
         let Self(all) = self;
         let left = all.len().saturating_sub(1);
@@ -156,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_median_leaves_one_out() {
-        let sorted = Sorted::new([5.0, 1.0, 3.0, 9.0].into_iter());
+        let sorted = Sorted::new([5.0, 1.0, f64::NAN, 3.0, 9.0].into_iter());
         let found = [1.0, 3.0, 5.0, 9.0].map(|value| sorted.median_without(value));
         assert_eq!(found, [5.0, 5.0, 3.0, 3.0]);
         assert!(Sorted::new([1.0, 2.0].into_iter()).median_without(1.0).is_nan());

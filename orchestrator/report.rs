@@ -142,13 +142,14 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
-    /// Whether it is of the scene as it was built, rather than of windows.
+    /// Whether it concerns the scene as built, not a window.
     pub fn is_of_scene(self) -> bool {
         matches!(self, Self::Density | Self::ArealDensity | Self::Mass | Self::Size)
     }
 }
 
-/// Error beyond its threshold, or an implausible body. Results of its windows are inaccurate.
+/// Error beyond its threshold, which makes its windows inaccurate, or an implausible density, mass
+/// or size.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Warning {
     /// Kind of the error.
@@ -204,10 +205,10 @@ impl Warning {
     }
 }
 
-/// The bound of a density that is beyond it.
-fn bound(warning: &Warning) -> String {
+/// Bound of a density in words.
+fn bound(warning: &Warning, unit: &str) -> String {
     let side = if warning.error > warning.reference { "most" } else { "least" };
-    format!("expected at {side} {:.0e}", warning.reference)
+    format!("expected at {side} {:.0e} {unit}", warning.reference)
 }
 
 impl fmt::Display for Warning {
@@ -228,10 +229,14 @@ impl fmt::Display for Warning {
             WarningKind::Stopped => {
                 write!(f, "{source}: its own iterations missed their tolerance in {percent:.0} % of recent windows")
             }
-            WarningKind::Density => write!(f, "{source}: {error:.1e} kg/m³ of its bounding box, {}", bound(self)),
-            WarningKind::ArealDensity => write!(f, "{source}: {error:.1e} kg/m² of cloth, {}", bound(self)),
-            WarningKind::Mass => write!(f, "{source}: {error:.1e} kg, where others have {reference:.1e} kg"),
-            WarningKind::Size => write!(f, "{source}: {error:.1e} m long, where others have {reference:.1e} m"),
+            WarningKind::Density => {
+                write!(f, "{source}: density {error:.1e} kg/m³ (mass over bounding box), {}", bound(self, "kg/m³"))
+            }
+            WarningKind::ArealDensity => {
+                write!(f, "{source}: areal density {error:.1e} kg/m², {}", bound(self, "kg/m²"))
+            }
+            WarningKind::Mass => write!(f, "{source}: mass {error:.1e} kg, median of the others {reference:.1e} kg"),
+            WarningKind::Size => write!(f, "{source}: size {error:.1e} m, median of the others {reference:.1e} m"),
         }?;
         if kind.is_of_scene() {
             return write!(f, "; {}", self.advice());

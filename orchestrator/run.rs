@@ -212,7 +212,7 @@ impl Run {
         Ok(())
     }
 
-    /// Number of windows that [`Run::for_seconds`] takes: the least that last `seconds` `[s]`.
+    /// Least number of windows that cover `seconds` `[s]`, as [`Run::for_seconds`] takes.
     ///
     /// # Errors
     /// `seconds` is negative or not finite.
@@ -448,7 +448,7 @@ impl Run {
     }
 
     /// Parameters of the scene when it was built, by name: rate, scheme, couplings, and what each
-    /// simulator tells of its own ([`partita_simulator::Simulator::settings`]).
+    /// simulator reports ([`partita_simulator::Simulator::settings`]).
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -5,6 +5,11 @@ use serde_json::{Map, json};
 
 use crate::{Scene, scene::Attach};
 
+/// Nearest whole number, if only rounding is between: 1/(1/49) is not 49.
+fn whole(x: f64) -> f64 {
+    if (x - x.round()).abs() < 1e-12 * x { x.round() } else { x }
+}
+
 /// Parameters of the scene by name, for tables and files; in metres, kilograms and seconds.
 pub(crate) fn settings(scene: &Scene) -> Settings {
     let Scene { rate, scheme, threads, thresholds, is_strict, .. } = scene;
@@ -32,7 +37,7 @@ pub(crate) fn settings(scene: &Scene) -> Settings {
     };
     let simulators = scene.simulators.iter().map(|simulator| (simulator.name().to_string(), simulator.settings()));
     json!({
-        "rate": 1.0 / rate.dt,
+        "rate": whole(1.0 / rate.dt),
         "scheme": scheme,
         "threads": threads,
         "thresholds": thresholds,

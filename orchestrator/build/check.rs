@@ -45,8 +45,8 @@ impl Builder {
         if rewind.marks < 2 {
             self.wrong("rewind, marks", rewind.marks, "at least 2");
         }
-        for (thing, found) in self.scene.thresholds.mistakes().collect::<Vec<_>>() {
-            self.wrong(format!("thresholds, {thing}"), found, "above 0");
+        for (thing, found, expected) in self.scene.thresholds.mistakes().collect::<Vec<_>>() {
+            self.wrong(format!("thresholds, {thing}"), found, expected);
         }
         for (thing, found, expected) in self.scene.scheme.mistakes() {
             self.wrong(thing, found, expected);

@@ -166,7 +166,7 @@ fn example(report: &mut report::Report) -> Result<Recorder, Failure> {
             row(run.time(), &frame);
         }
         frames.push(frame);
-        Ok(String::new())
+        Ok("")
     })?;
 
     let sum = |of: fn(&Frame) -> usize| frames.iter().map(of).sum::<usize>() as f64;

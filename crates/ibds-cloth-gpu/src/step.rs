@@ -76,7 +76,7 @@ impl IbdsClothGpu {
         let held = held.iter().map(|held| (held.vertex as u32, held.position, held.velocity)).collect();
         let known = Arc::new(Known::new(back.bodies, held));
         self.state = State { known, time: report.time, external, bodies: Some(bodies) };
-        clock.lap("look after");
+        clock.lap("finish");
         report.stages = clock.stages;
         Ok(report)
     }

@@ -189,7 +189,7 @@ impl IbdsCloth {
         };
         self.book_pushes(h, motions);
         self.book_held(h);
-        clock.lap("look after");
+        clock.lap("finish");
         Ok(())
     }
 

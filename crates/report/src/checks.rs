@@ -6,7 +6,7 @@ use std::fmt;
 use partita::{RunNote, Warning};
 use serde::{Serialize, Serializer};
 
-use crate::tape::{Stopped, Told};
+use crate::tape::{Interrupted, Told};
 
 /// What a figure has to keep to pass. A figure or bound that is not a number never passes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -92,14 +92,14 @@ pub(crate) struct Document<'a> {
     pub seed: u64,
     pub command: Vec<String>,
     pub provenance: BTreeMap<String, String>,
-    /// Simulated time, and time on the wall, of a recorded run `[s]`.
+    /// Simulated time and wall-clock time of a recorded run `[s]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub simulated_seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_seconds: Option<f64>,
     /// Present where the run was stopped before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stopped: Option<InWords<'a, Stopped>>,
+    pub stopped: Option<InWords<'a, Interrupted>>,
     pub checks: &'a [Check],
     pub warnings: Vec<InWords<'a, Warning>>,
     pub notes: Vec<InWords<'a, RunNote>>,
@@ -160,8 +160,8 @@ pub(crate) fn table(example: &str, checks: &[Check], told: &Told, figures: &[(St
             out += &line(if check.pass { "PASS" } else { "FAIL" }, row);
         }
     }
-    if let Some(stopped) = &told.stopped {
-        out += &format!("STOP  {stopped}\n");
+    if let Some(interrupted) = &told.interrupted {
+        out += &format!("STOP  {interrupted}\n");
     }
     told.warnings.iter().for_each(|warning| out += &format!("WARN  {warning}\n"));
     if !figures.is_empty() {

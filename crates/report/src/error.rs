@@ -29,8 +29,16 @@ pub enum ReportError {
         /// What the system answered.
         source: std::io::Error,
     },
-    /// Rayon's global pool was made before, of another size than `--threads` asks for.
-    #[error("--threads {expected}: the program has started {found} worker threads before")]
+    /// Rayon could not start its threads.
+    #[error("--threads {threads}: {source}")]
+    NoThreads {
+        /// Threads asked for.
+        threads: usize,
+        /// Error of the system.
+        source: rayon::ThreadPoolBuildError,
+    },
+    /// Rayon's global pool already exists with another size than `--threads`.
+    #[error("--threads {expected}: the program already runs {found} worker threads")]
     Threads {
         /// Threads asked for.
         expected: usize,

@@ -1,4 +1,4 @@
-//! Ctrl-C: the first asks the run to end, the second leaves at once.
+//! Ctrl-C: the first asks the run to end, the second exits at once.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +10,15 @@ pub(crate) const STATUS: u8 = 130;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Whether Ctrl-C, or a signal to terminate, has asked the run to end since [`crate::run`] was called.
+/// Whether Ctrl-C has been pressed since [`crate::run`] was called.
 ///
-/// [`crate::Report::record`] and [`crate::Report::record_each`] look after each window; a loop of
-/// your own does it by this.
+/// [`crate::Report::record`] and [`crate::Report::record_each`] check it after each window. A loop
+/// of your own has to, and calls [`crate::Recorder::interrupted`] before it ends.
 pub fn interrupted() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Listens from now on, unless the program has a handler of its own.
+/// Handles Ctrl-C from now on, unless it is handled or ignored by the program, a shell or `nohup`.
 pub(crate) fn listen() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
@@ -26,10 +26,12 @@ pub(crate) fn listen() {
             if ASKED.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(STATUS));
             }
-            tell("stopping after this window, then writing page, pictures and exports; Ctrl-C again leaves at once");
+            tell(
+                "stopping at the next end of a window; page, pictures and exports are still written; press Ctrl-C again \
+                 to exit at once",
+            );
         };
-        if let Err(error) = ctrlc::try_set_handler(asked) {
-            tell(format_args!("note: Ctrl-C leaves at once: {error}"));
-        }
+        // Whoever handles or ignores it already has a reason.
+        let _ = ctrlc::try_set_handler(asked);
     });
 }

@@ -1,7 +1,7 @@
 //! What a run leaves behind: a tape, a page, pictures and a film of it, a table of checks, a JSON file.
 //!
 //! An example is a function that takes a [`Report`], records its run, adds its checks and returns the recording.
-//! [`run`] calls it, between the command line and the exit status. In steps of its own:
+//! [`run`] starts the threads, handles Ctrl-C, calls it and returns the exit status. The same without [`run`]:
 //!
 //! ```
 //! use partita::prelude::*;
@@ -59,7 +59,6 @@ mod drawing;
 mod error;
 mod export;
 mod film;
-mod frame;
 mod gather;
 mod image;
 mod interrupt;
@@ -74,6 +73,7 @@ mod progress;
 mod provenance;
 mod raster;
 mod report;
+mod runner;
 mod shade;
 mod shadow;
 mod storyboard;
@@ -90,7 +90,6 @@ pub use colour::Colour;
 pub use drawing::{Drawing, Finish, Look, Shape};
 pub use error::{PictureError, ReportError};
 pub use export::{ExportError, Format, export};
-pub use frame::run;
 pub use image::Image;
 pub use interrupt::interrupted;
 /// `--out`, `--seconds`, `--threads`, `--seed`, `--fps`, `--quick`, `--export`.
@@ -117,6 +116,7 @@ pub use page::{Page, page};
 pub use products::{Rendered, render_tape};
 pub use progress::Progress;
 pub use report::{Report, tell};
+pub use runner::run;
 pub use shade::render;
 pub use tape::{
     Begin, End, Force, Frame, Numbers, Placement, Recorder, Scenery, Tape, TapeCloud, TapeError, TapeSurface,

@@ -26,7 +26,7 @@ pub struct Rendered {
     pub notes: Vec<String>,
 }
 
-/// Page, pictures, film and the asked-for exports of a tape, under the tape's name in `folder`.
+/// Renders page, pictures, film and requested exports of a tape into `folder`, under the tape's name.
 ///
 /// The tape can be that of a run that was cut short, `NAME.tape.partial`. The JSON file is written
 /// if the tape has its end. `threads` draw the pictures, which are the same for any number.
@@ -41,16 +41,16 @@ pub struct Rendered {
 ///
 /// # Errors
 ///
-/// The tape cannot be read or has a name unfit for files, the folder cannot be written, or a picture cannot be drawn.
-/// The first export that fails; the others are written.
+/// The tape cannot be read, its name is unfit for files, the folder cannot be written, a picture
+/// cannot be drawn, or an export fails. Other exports are still written.
 pub fn render_tape(
     tape: impl AsRef<Path>,
     folder: impl AsRef<Path>,
     threads: usize,
     exports: &[Format],
 ) -> Result<Rendered, ReportError> {
-    let folder = folder.as_ref();
-    let mut tape = Tape::open(tape)?;
+    let (path, folder) = (tape.as_ref(), folder.as_ref());
+    let mut tape = Tape::open(path)?;
     let name = tape.begin().name.clone();
     if !names_files(&name) {
         return Err(ReportError::Name { name });
@@ -68,6 +68,9 @@ pub fn render_tape(
     products.page(&mut tape)?;
     products.exports(&mut tape)?;
     products.progress.finish();
+    products.note_stale_files();
+    let of_tape = |note: &String| note.starts_with(&path.display().to_string());
+    products.notes.retain(|note| !of_tape(note));
     let Products { files, notes, .. } = products;
     Ok(Rendered { files, notes })
 }
@@ -166,9 +169,9 @@ impl<'a> Products<'a> {
         failed
     }
 
-    /// Beside a new tape, removes what every recorded run makes and this one did not. Tells of what stays and is not of
-    /// this run.
-    pub fn part_from_earlier_runs(&mut self) {
+    /// Names files in notes that were there before and have not been written anew. Beside a new tape,
+    /// removes those that every recorded run makes.
+    pub fn note_stale_files(&mut self) {
         let usual = ENDINGS.map(|ending| self.path(ending));
         let exports = Format::value_variants().iter().map(|format| format.path(self.folder, self.name));
         let taped = self.files.contains(&self.path("tape"));
@@ -179,7 +182,7 @@ impl<'a> Products<'a> {
             if taped && usual.contains(&path) && fs::remove_file(&path).is_ok() {
                 self.notes.push(format!("{} was of an earlier run, and is removed", path.display()));
             } else if path.exists() {
-                self.notes.push(format!("{} is not of this run: it was there before, and stays", path.display()));
+                self.notes.push(format!("{} was there before, and stays", path.display()));
             }
         }
     }
@@ -198,13 +201,10 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let mut products = Products::new("crates", folder.path(), 1, &[]);
         products.files = ["crates.png", "crates.tape", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
-        products.part_from_earlier_runs();
+        products.note_stale_files();
         let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
         assert_eq!(left, ["crates.png", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
-        let told = [
-            ("mp4", "was of an earlier run, and is removed"),
-            ("csv", "is not of this run: it was there before, and stays"),
-        ];
+        let told = [("mp4", "was of an earlier run, and is removed"), ("csv", "was there before, and stays")];
         let words = told.map(|(ending, words)| format!("{} {words}", path(&format!("crates.{ending}")).display()));
         assert_eq!(products.notes, words);
     }

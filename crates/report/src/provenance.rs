@@ -15,7 +15,7 @@ pub(crate) fn command() -> Vec<String> {
     std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
-/// Names and values: version of partita, commit, machine, CPU, start of the process. Equal whenever a process asks.
+/// Names and values: version of partita, commit, machine, CPU, start. Found at the first call, by [`crate::Report::new`].
 pub(crate) fn provenance() -> Vec<(String, String)> {
     static FOUND: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
         let machine = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
@@ -51,11 +51,9 @@ fn cpu() -> Option<String> {
     (!brand.is_empty()).then(|| format!("{brand}, {} logical cores", cpus.len()))
 }
 
-/// Commit of the repository that holds the program, or of that of the current folder; "-dirty" where files are changed.
+/// Commit of the repository that contains the program, as it is now; "-dirty" where files are changed.
 fn commit() -> Option<String> {
-    let program = std::env::current_exe().ok();
-    let of_program = program.as_deref().and_then(Path::parent).and_then(commit_in);
-    of_program.or_else(|| commit_in(Path::new(".")))
+    commit_in(std::env::current_exe().ok()?.parent()?)
 }
 
 fn commit_in(folder: &Path) -> Option<String> {

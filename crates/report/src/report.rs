@@ -1,5 +1,6 @@
 //! The report of one run: checks, figures, and the files that hold them.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -24,10 +25,12 @@ pub struct Report {
     options: Options,
     checks: Vec<Check>,
     figures: Vec<(String, f64)>,
+    /// Whether a recording was started.
+    recorded: Cell<bool>,
 }
 
-/// Ending of a tape that grows.
-pub(crate) const GROWING: &str = "tape.partial";
+/// Ending of a tape that is being written.
+pub(crate) const PARTIAL: &str = "tape.partial";
 
 /// Writes a line to standard error; where that is closed or full, nobody reads it, and nothing else comes of it.
 pub fn tell(line: impl std::fmt::Display) {
@@ -45,10 +48,12 @@ impl Report {
         if !names_files(name) {
             return Err(ReportError::Name { name: name.into() });
         }
-        let report = Report { name: name.into(), options: options.clone(), checks: vec![], figures: vec![] };
-        prepare_folder(&options.out, name, &[&ENDINGS[..], &[GROWING]].concat())?;
+        let (name, recorded) = (name.to_string(), Cell::new(false));
+        let report = Report { name, options: options.clone(), checks: vec![], figures: vec![], recorded };
+        provenance();
+        prepare_folder(&options.out, &report.name, &[&ENDINGS[..], &[PARTIAL]].concat())?;
         for format in &options.export {
-            format.check(&options.out, name)?;
+            format.check(&options.out, &report.name)?;
         }
         Ok(report)
     }
@@ -106,64 +111,71 @@ impl Report {
     /// The tape cannot be written, or a simulator panicked while it was looked at.
     pub fn recorder(&self, run: &mut Run, scenery: Scenery) -> Result<Recorder, TapeError> {
         let begin = scenery.begin(&self.name, &self.options, run)?;
-        Recorder::new(self.path(GROWING), begin, self.options.exact_frames, run)
+        let recorder = Recorder::new(self.path(PARTIAL), begin, self.options.exact_frames, run)?;
+        self.recorded.set(true);
+        Ok(recorder)
     }
 
-    /// Runs for `seconds` `[s]` with a progress bar, and records it. Ctrl-C ends it earlier.
+    pub(crate) fn has_recorded(&self) -> bool {
+        self.recorded.get()
+    }
+
+    /// Runs for `seconds` `[s]` with a progress bar, and records it. In [`crate::run`], Ctrl-C ends it earlier.
     ///
     /// # Errors
     ///
     /// As [`Report::recorder`], or a simulator fails; the tape up to there stays as `NAME.tape.partial`.
     pub fn record(&self, run: &mut Run, seconds: f64, scenery: Scenery) -> Result<Recorder, TapeError> {
-        self.recorded(run, seconds, scenery, |_| Ok(String::new()))
+        self.recorded(run, seconds, scenery, |_| Ok(""))
     }
 
     /// Does the same as [`Report::record`], and calls `each` after each window. The words that it
-    /// returns follow the progress bar.
+    /// returns follow the progress bar: `Ok("")` for none.
     ///
     /// # Errors
     ///
     /// As [`Report::record`], or an error of `each`.
-    pub fn record_each(
+    pub fn record_each<W: AsRef<str>>(
         &self,
         run: &mut Run,
         seconds: f64,
         scenery: Scenery,
-        each: impl FnMut(&mut Run) -> Result<String, Box<dyn Error>>,
+        each: impl FnMut(&mut Run) -> Result<W, Box<dyn Error>>,
     ) -> Result<Recorder, Box<dyn Error>> {
         self.recorded(run, seconds, scenery, each)
     }
 
-    fn recorded<E: From<partita::Error> + From<TapeError>>(
+    fn recorded<W: AsRef<str>, E: From<partita::Error> + From<TapeError>>(
         &self,
         run: &mut Run,
         seconds: f64,
         scenery: Scenery,
-        mut each: impl FnMut(&mut Run) -> Result<String, E>,
+        mut each: impl FnMut(&mut Run) -> Result<W, E>,
     ) -> Result<Recorder, E> {
         let windows = run.windows_in(seconds)?;
         let mut recorder = self.recorder(run, scenery)?;
         let (progress, start) = (self.progress(seconds), run.time());
         for _ in 0..windows {
             if interrupted() {
-                recorder.stopped(seconds);
+                recorder.interrupted(seconds);
                 break;
             }
             run.advance()?;
             recorder.window(run)?;
-            progress.update(run.time() - start, &each(run)?);
+            progress.update(run.time() - start, each(run)?.as_ref());
         }
         recorder.last(run)?;
         progress.finish();
         Ok(recorder)
     }
 
-    /// Writes the files and prints the table: success if every check passed, every file was written and the table was
-    /// printed, else exit status 1; 130 where the run was stopped by Ctrl-C. With a recording, "picture is not blank" joins the checks.
+    /// Writes the files and prints the table. Status 0: every check passed and all output was
+    /// written; 130: stopped by Ctrl-C; else 1. A recording adds the check "picture is not blank".
     ///
     /// Beside a new tape stands nothing of an earlier run but exports that this one was not asked for: a film is removed
     /// where this one makes none. Without a new tape all stays that this one did not replace. A note names what stays.
     pub fn finish(mut self, recording: impl Into<Option<Recorder>>) -> ExitCode {
+        let was_interrupted = interrupted();
         let (name, options) = (self.name.clone(), self.options.clone());
         let mut made = Products::new(&name, &options.out, options.threads(), &options.export);
         let recording = recording.into();
@@ -183,9 +195,9 @@ impl Report {
         if let Err(error) = &printed {
             tell(format_args!("error: the table could not be printed: {error}"));
         }
-        match (written.is_ok() && printed.is_ok(), told.stopped) {
-            (true, Some(_)) => ExitCode::from(interrupt::STATUS),
-            (true, None) if self.passed() => ExitCode::SUCCESS,
+        match (written.is_ok() && printed.is_ok(), was_interrupted) {
+            (true, true) => ExitCode::from(interrupt::STATUS),
+            (true, false) if self.passed() => ExitCode::SUCCESS,
             _ => ExitCode::FAILURE,
         }
     }
@@ -201,7 +213,7 @@ impl Report {
             provenance: provenance().into_iter().collect(),
             simulated_seconds: told.seconds.map(|[simulated, _]| simulated),
             wall_seconds: told.seconds.map(|[_, wall]| wall),
-            stopped: told.stopped.as_ref().map(InWords::new),
+            stopped: told.interrupted.as_ref().map(InWords::new),
             checks: &self.checks,
             warnings: InWords::all(&told.warnings),
             notes: InWords::all(&told.notes),
@@ -212,7 +224,7 @@ impl Report {
         let told = products.write("json", json.as_bytes());
         // A picture that could not be drawn or written does not cost the run its tape.
         let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, products));
-        products.part_from_earlier_runs();
+        products.note_stale_files();
         drawn.and(told).and(taped)
     }
 
@@ -256,9 +268,7 @@ mod tests {
         let options = Options { out: folder.path().into(), ..Options::default() };
         let mut report = Report::new("crates", &options).unwrap();
         let stay = ["crates.gif", "crates.html", "crates.tape", "crates.obj"].map(|name| folder.path().join(name));
-        let told = stay
-            .each_ref()
-            .map(|path| format!("{} is not of this run: it was there before, and stays", path.display()));
+        let told = stay.each_ref().map(|path| format!("{} was there before, and stays", path.display()));
         stay.iter().for_each(|path| fs::write(path, "of an earlier run").unwrap());
         let mut made = Products::new("crates", folder.path(), 1, &[]);
         report.write(None, &Told::default(), &mut made).unwrap();

@@ -46,11 +46,10 @@ pub(crate) fn sweeps(tape: &mut Tape, view: &View) -> Result<Vec<[f64; 2]>, Repo
     Ok(sweeps)
 }
 
-/// The frame in which most happens: much moves while simulators push each other, by `forces` of each frame `[N]`.
+/// Frame with the most motion under coupling forces F `[N]`: the maximum of v F/(F + mean F), v its sweep.
 ///
-/// Its sweep v counts by F / (F + mean F): a body that falls freely tells nothing of the coupling,
-/// and the short force of an impact counts as one that lasts. Without forces v counts alone. Of
-/// frames that are equal up to rounding it is the earliest; where nothing moves, the middle one.
+/// Free fall scores 0, and a brief impact does not dominate. Without forces v alone counts. Ties up
+/// to rounding give the earliest frame, no motion the middle one.
 pub(crate) fn most_telling(sweeps: &[[f64; 2]], forces: &[f64]) -> usize {
     let mean = forces.iter().sum::<f64>() / forces.len().max(1) as f64;
     let (mut telling, mut most) = (sweeps.len() / 2, 0.0);

@@ -24,7 +24,7 @@ fn the_largest_strain_is_that_of_the_cloth() {
     let mut told = vec![0.0];
     let recording = report.record_each(&mut run, 0.5, Scenery::new(camera), |run| {
         told.push(run.look("cloth", IbdsCloth::stretch)?);
-        Ok(String::new())
+        Ok("")
     });
     report.finish(recording.unwrap());
     let mut tape = Tape::open(folder.path().join("hanging.tape")).unwrap();

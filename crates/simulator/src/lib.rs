@@ -199,7 +199,8 @@ pub trait Simulator: Send {
     /// Appends free particles, in any order, each with the [id](Cloud) that it keeps.
     fn cloud(&self, _out: &mut Cloud) {}
 
-    /// Parameters by name, for tables and files ([`settings_of`]); none by default. What is not finite is `null`.
+    /// Parameters by name, for tables and files ([`settings_of`]). Null by default; numbers that
+    /// are not finite are `null`.
     fn settings(&self) -> Settings {
         Settings::Null
     }

@@ -102,7 +102,7 @@ class Orbit {
     };
   }
 
-  /** Where on the canvas something happened, from its middle [halves of width and height]. */
+  /** Position of the pointer from the centre of the canvas [halves of width and height]. */
   static at(canvas, { x, y }) {
     const { left, top, width, height } = canvas.getBoundingClientRect();
     return [(2 * (x - left)) / width - 1, 1 - (2 * (y - top)) / height];

@@ -99,9 +99,10 @@ function showTables(header) {
     ["Frames", `${header.times.length} shown of ${header.charts.times.length}`],
     ...[...report.notes.map(({ text }) => text), ...header.notes].map((note) => ["Note", note]),
   ];
-  const parameters = flat(JSON.parse(header.parameters || "{}"));
-  find("parameters").append(...parameters.map(([name, value]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value))));
+  const parameters = flat(parsed(header.parameters));
+  for (const [name, value] of parameters) {
+    find("parameters").append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
+  }
   find("parameters-section").hidden = parameters.length === 0;
   find("about").append(...about.flatMap(([term, words]) => [element("dt", {}, term), element("dd", {}, words)]));
 }
@@ -114,24 +115,36 @@ function seen({ simulators, interfaces, times }) {
   const first = `A run of ${simulators.length} simulators over ${span}, each stepped on its own: ${list(simulators)}.`;
   if (interfaces.length === 0) return `${first} No coupling acts between them.`;
   const pairs = list(interfaces.map(([follower, leader]) => `${follower} on ${leader}`));
-  return `${first} Arrows are the forces of their couplings, ${pairs}; the charts tell what these keep of energy and momentum.`;
+  return `${first} Arrows are the forces of their couplings, ${pairs}; the charts show their errors of energy and momentum.`;
 }
 
-/** Names and values of all that is in a nested object, in a flat list. */
+/** Of a list of parameters, the table has so many. */
+const LISTED = 20;
+
+/** Names and values of a nested object, in a flat list. */
 function flat(value, name = "") {
-  if (value === null || typeof value !== "object") return [[name, value === null ? "none" : typeof value === "number" ? shortNumber(value, 6) : String(value)]];
-  if (Array.isArray(value) && value.every((one) => typeof one === "number")) return [[name, value.map((x) => shortNumber(x, 6)).join(", ") || "none"]];
-  return Object.entries(value).flatMap(([key, one]) => flat(one, name ? `${name}.${key}` : key));
+  const text = (one) => (Number.isInteger(one) ? String(one) : typeof one === "number" ? shortNumber(one, 6) : String(one ?? "none"));
+  if (value === null || typeof value !== "object") return name ? [[name, text(value)]] : [];
+  const entries = Object.entries(value), shown = Array.isArray(value) ? entries.slice(0, LISTED) : entries;
+  const rest = shown.length < entries.length ? [[name, `and ${entries.length - shown.length} more`]] : [];
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) {
+    return [[name, [...shown.map(([, one]) => text(one)), ...rest.map(([, words]) => words)].join(", ") || "none"]];
+  }
+  return [...shown.flatMap(([key, one]) => flat(one, name ? `${name}.${key}` : key)), ...rest];
 }
 
-function readReport(text) {
-  let report = {};
+/** An object in JSON; an empty one if the text is something else. */
+function parsed(text) {
   try {
-    report = JSON.parse(text ?? "{}");
+    return Object(JSON.parse(text ?? "{}"));
   } catch {
-    // A report of somebody else's: the page goes without.
+    return {};
   }
-  const { checks = [], warnings = [], notes = [], figures = {}, stopped, simulated_seconds, wall_seconds } = report;
+}
+
+/** The report of a run; of somebody else's, what it has of one. */
+function readReport(text) {
+  const { checks = [], warnings = [], notes = [], figures = {}, stopped, simulated_seconds, wall_seconds } = parsed(text);
   const times = wall_seconds === undefined ? [] : [["Time", `${shortNumber(simulated_seconds, 4)} s simulated in ${shortNumber(wall_seconds, 3)} s`]];
   return { checks, warnings: stopped ? [stopped, ...warnings] : warnings, notes, figures, times };
 }

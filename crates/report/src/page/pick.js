@@ -1,4 +1,4 @@
-// Which place of the scene is under the pointer.
+// Ray casting: the place of the scene under the pointer.
 
 /** The nearest place of a visible surface or of the ground on a ray, or null. */
 function pick(scene, eye, way) {
@@ -11,7 +11,7 @@ function pick(scene, eye, way) {
   return nearest < Infinity ? add(eye, scale(nearest, way)) : null;
 }
 
-/** How far along the ray the first triangle is [of the length of `way`], from either side; Infinity where there is none. */
+/** Ray parameter of the first triangle hit from either side [lengths of `way`]; Infinity if none. */
 function nearestHit(x, triangles, [ex, ey, ez], [wx, wy, wz]) {
   let nearest = Infinity;
   for (let f = 0; f < triangles.length; f += 3) {

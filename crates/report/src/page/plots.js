@@ -39,7 +39,7 @@ function energies({ times, kinetic, potential }, simulators) {
   return [{ name: "kinetic", values: sum(kinetic) }, ...potentials.slice(0, 5), { name: total, values: sum([...kinetic, ...potential]) }];
 }
 
-/** Of surfaces that deform, where there are any. */
+/** Strain of deforming surfaces, if any. */
 function strains({ times, strains }) {
   const percent = (values) => values.map((y) => (y === null ? null : 100 * y));
   const series = strains.slice(0, SERIES_COLOURS / 2).flatMap(({ name, largest, mean }) =>

@@ -327,14 +327,13 @@ out vec4 pixel;
 void main() { pixel = encode(background(ray)); }`,
 };
 
-/** Depth only, for the maps of sun and sky. */
+/** Edges of triangles, in front of them. */
 const EDGES = {
   vertex: `${HEAD}${CAMERA}
 layout(location = 0) in vec3 position;
 uniform mat4 model;
 void main() {
   gl_Position = viewProjection * model * vec4(position, 1.0);
-  // In front of its own triangles.
   gl_Position.z -= 1e-4 * gl_Position.w;
   if (isnan(position.x)) gl_Position = vec4(0.0, 0.0, 2.0, 1.0);
 }`,
@@ -343,6 +342,7 @@ out vec4 pixel;
 void main() { pixel = vec4(0.03, 0.03, 0.04, 0.45); }`,
 };
 
+/** Depth only, for the maps of sun and sky. */
 const SHADOW = {
   vertex: `${HEAD}
 layout(location = 0) in vec3 position;

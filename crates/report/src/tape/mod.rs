@@ -30,8 +30,8 @@ use crate::{Camera, Look};
 
 pub use file::{Tape, TapeError, TapeWriter};
 pub use numbers::Numbers;
+pub(crate) use recorder::{Interrupted, Told};
 pub use recorder::{Recorder, Scenery};
-pub(crate) use recorder::{Stopped, Told};
 
 /// What does not change over a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

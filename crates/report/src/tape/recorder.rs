@@ -12,7 +12,7 @@ use super::shot::Shot;
 use super::tubes::with_tubes;
 use super::{Begin, End, Force, Frame, Numbers, Tape, TapeCloud, TapeError, TapeSurface, TapeWriter};
 use crate::provenance::{command, parameters, provenance};
-use crate::strain::largest_and_mean;
+use crate::strain::Edges;
 use crate::{Camera, Colour, Look, Options, Placement};
 
 /// How a scene is shown: from where, and how what looks.
@@ -62,7 +62,7 @@ impl Scenery {
         Self { still: Some(time), ..self }
     }
 
-    /// What does not change over `run`.
+    /// Constant data of `run`.
     pub(crate) fn begin(self, name: &str, options: &Options, run: &mut Run) -> Result<Begin, TapeError> {
         let simulators: Vec<String> = run.simulators().map(String::from).collect();
         let interfaces = run.ledgers().into_iter().map(|ledger| (ledger.follower, ledger.leader)).collect();
@@ -144,29 +144,31 @@ pub struct Recorder {
     /// Warnings and notes up to the last recorded window.
     told: Told,
     started: Instant,
+    /// Of each surface, as the simulator has it: without the tubes that lines are drawn as.
+    edges: Vec<Edges>,
 }
 
 /// Simulated time after which a run was stopped by Ctrl-C, and the time that was asked for `[s]`.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Stopped {
+pub(crate) struct Interrupted {
     pub at: f64,
     pub of: f64,
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for Interrupted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "stopped by Ctrl-C after {:.3} of {:.3} s; checks are of that part", self.at, self.of)
+        write!(f, "stopped by Ctrl-C after {:.3} of {:.3} s; checks cover that part only", self.at, self.of)
     }
 }
 
 /// Facts on a recorded run for the JSON file and the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
-    /// Simulated time, and time on the wall from the start of the recording to its last window `[s]`.
+    /// Simulated time, and wall-clock time from the start of the recording to its last window `[s]`.
     pub seconds: Option<[f64; 2]>,
     /// Parameters of the scene.
     pub scene: Settings,
-    pub stopped: Option<Stopped>,
+    pub interrupted: Option<Interrupted>,
     pub warnings: Vec<Warning>,
     pub notes: Vec<RunNote>,
 }
@@ -235,6 +237,7 @@ impl Recorder {
             shown: f64::NEG_INFINITY,
             told: Told { scene: run.settings().clone(), ..Told::default() },
             started: Instant::now(),
+            edges: run.picture()?.surfaces.iter().map(|posed| Edges::of(&posed.surface)).collect(),
         };
         recorder.told.update(run);
         recorder.frames_until_now(run)?;
@@ -316,8 +319,9 @@ impl Recorder {
     }
 
     /// Notes that the run was stopped before its end, `of` this many seconds of simulated time.
-    pub(crate) fn stopped(&mut self, of: f64) {
-        self.told.stopped = Some(Stopped { at: self.time - self.begin.start, of });
+    /// Table, JSON and page say so.
+    pub fn interrupted(&mut self, of: f64) {
+        self.told.interrupted = Some(Interrupted { at: self.time - self.begin.start, of });
     }
 
     /// Warnings and notes of the run so far.
@@ -397,11 +401,11 @@ impl Recorder {
     }
 
     fn strains(&self, placements: &[Placement]) -> Vec<Option<[f64; 2]>> {
-        let strain = |(taped, placement): (&TapeSurface, &Placement)| match placement {
-            Placement::Deformed(vertices) => Some(largest_and_mean(&taped.surface, vertices)),
+        let strain = |(edges, placement): (&Edges, &Placement)| match placement {
+            Placement::Deformed(vertices) => Some(edges.strain(vertices)),
             Placement::Rigid { .. } => None,
         };
-        self.begin.surfaces.iter().zip(placements).map(strain).collect()
+        self.edges.iter().zip(placements).map(strain).collect()
     }
 
     /// |Σ p − external − given + got, now less at the begin| over the simulators that know `external`.

@@ -1,8 +1,9 @@
-//! The frame of every example: worker threads, Ctrl-C, files, exit status.
+//! Runner of every example: worker threads, Ctrl-C, files, exit status.
 
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::report::PARTIAL;
 use crate::{Options, Recorder, Report, ReportError, interrupt, tell};
 
 /// Runs an example and writes its report; returns the exit status of `main`.
@@ -15,7 +16,8 @@ use crate::{Options, Recorder, Report, ReportError, interrupt, tell};
 /// 3. Writes the files and prints the table, as [`Report::finish`] does.
 ///
 /// The status is 0 if every check passed and every file was written, else 1. Errors are printed.
-/// After Ctrl-C the run ends with the current window; its files are written, and the status is 130.
+/// After Ctrl-C the recording ends with the current window; its files are written, and the status is
+/// 130. Steps before the recording are not cut short.
 ///
 /// ```no_run
 /// use partita::prelude::*;
@@ -58,15 +60,12 @@ where
     let mut report = Report::new(name, options)?;
     start_threads(options.threads())?;
     interrupt::listen();
-    let begun = std::time::SystemTime::now();
     let recording = example(&mut report).map_err(|error| {
-        // What was recorded before the error is of use.
-        let partial = report.path(crate::report::GROWING);
-        if partial.metadata().and_then(|found| found.modified()).is_ok_and(|changed| changed >= begun) {
+        if report.has_recorded() {
             tell(format_args!(
-                "note: {0} holds the run up to there; page and pictures of it: cargo run --release -p partita-report \
+                "note: {0} contains the run up to the error; render it with: cargo run --release -p partita-report \
                  --example render -- {0}",
-                partial.display()
+                report.path(PARTIAL).display()
             ));
         }
         error.into()
@@ -77,6 +76,7 @@ where
 /// Makes the pool in which simulators compute, unless it has the size already.
 fn start_threads(threads: usize) -> Result<(), ReportError> {
     match rayon::ThreadPoolBuilder::new().num_threads(threads).build_global() {
+        Err(source) if std::error::Error::source(&source).is_some() => Err(ReportError::NoThreads { threads, source }),
         Err(_) if rayon::current_num_threads() != threads => {
             Err(ReportError::Threads { expected: threads, found: rayon::current_num_threads() })
         }
