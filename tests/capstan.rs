@@ -11,10 +11,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::{FRAC_PI_2, PI};
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::Mesh;
+use sample::Sample;
 
 const G: f64 = 9.81;
 /// Length and width of the strip, and length on the pulled side at the start `[m]`.
@@ -208,12 +212,16 @@ fn strips_slide_around_bars_as_the_capstan_equation_says() {
 /// load it creeps by 2 cm a second, since its tension wavers.
 #[test]
 fn strips_of_other_methods_slide_around_bars_likewise() {
+    let mut sample = Sample::one_in(3);
     let all = [
         ("ibds", 480.0, [(0.0, 1.2), (0.15, 1.2), (0.3, 1.25)].as_slice()),
         ("avi", 120.0, &[(0.15, 1.2), (0.3, 1.25)]),
     ];
     for (method, rate, cases) in all {
         for &(friction, ratio) in cases {
+            if sample.leaves_out() {
+                continue;
+            }
             let case = Case { method, radius: 0.05, is_capsule: false, cell: 0.01, friction, ratio, rate };
             let slid = slid_of_exact(&case, 0.06);
             assert!((slid - 1.0).abs() < 0.1, "{case:?}: slid {slid} of what it should");

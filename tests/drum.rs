@@ -2,9 +2,13 @@
 
 #![cfg(all(feature = "ibds-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::PI;
 
 use partita::prelude::*;
+use sample::Sample;
 
 const G: f64 = 9.81;
 /// Radius of the drum `[m]`.
@@ -175,10 +179,14 @@ fn sliding(friction: f64, [mass, other]: [f64; 2], segments: u32, x: f64) -> f64
 /// take longer to come to rest.
 #[test]
 fn a_rope_holds_and_slips_on_a_drum_as_the_capstan_equation_says() {
+    let mut sample = Sample::one_in(4);
     for (name, drum) in [("capsule", Shape::capsule_x(0.3, R)), ("cylinder", Shape::cylinder_x(0.3, R))] {
         for (friction, segments, hz) in [(0.15, 100, 480.0), (0.3, 128, 480.0), (0.3, 100, 960.0), (0.5, 128, 960.0)] {
             let critical = balancing(friction, 0.2, segments, [0.0; 2]);
             for ratio in [0.98, 1.02] {
+                if sample.leaves_out() {
+                    continue;
+                }
                 let masses = [ratio * critical, 0.2];
                 let mut machine = Machine::new(Body::fixed(drum.clone()), segments, masses, friction, hz, 1e-3);
                 let [start, soon, late, end] = [0.5, 0.1, 0.2, 0.1].map(|seconds| machine.sunk(seconds));

@@ -3,6 +3,9 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::{Quaternion, UnitQuaternion, Vector3, Vector4};
@@ -11,6 +14,7 @@ use partita::{
     simulator::{Ledger, Simulator},
 };
 use partita_mesh::Mesh;
+use sample::Sample;
 
 type V3 = Vector3<f64>;
 
@@ -204,6 +208,7 @@ fn cloth_that_is_pinned_everywhere_is_a_wall() {
 /// corner pokes through tips over until it is flat.
 #[test]
 fn a_body_that_starts_within_held_cloth_goes_back() {
+    let mut sample = Sample::one_in(5);
     let hull = [[0.03, -0.02, 0.0], [-0.015, -0.02, 0.026], [-0.015, -0.02, -0.026], [0.0, 0.04, 0.0]];
     let cube = Mesh::cuboid([0.06; 3]).unwrap();
     let shapes = [
@@ -221,6 +226,9 @@ fn a_body_that_starts_within_held_cloth_goes_back() {
         for deep in [0.0, 1e-10, 1e-7, 1e-4, 1e-3, 1e-2] {
             for method in METHODS {
                 case += 1;
+                if sample.leaves_out() {
+                    continue;
+                }
                 // Multiples of irrational parts of a turn spread evenly.
                 let part = |step: f64| (f64::from(case) * step).fract();
                 let rate = [60.0, 120.0, 240.0][(3.0 * part(0.618)) as usize];

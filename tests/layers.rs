@@ -3,10 +3,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::Mesh;
+use sample::Sample;
 
 /// A level sheet of 0.4 m around the origin, moved up `[m]`, all of whose border is pinned.
 fn sheet(name: &str, method: &str, up: f64) -> Box<dyn Simulator> {
@@ -67,9 +71,13 @@ fn gain([high, low]: [&str; 2], hz: f64, mass: f64, scheme: Scheme) -> (f64, boo
 /// without a report. (Of 96 such balls on two implicit sheets, each a millimetre beside the last, a fifth do, and three
 /// gain more than they fell.)
 fn seldom_gains(sheets: [&str; 2]) {
+    let mut sample = Sample::one_in(6);
     let mut gains = vec![];
     for (hz, mass) in [(60.0, 0.1), (60.0, 1.0), (60.0, 5.0), (120.0, 0.1), (120.0, 1.0), (120.0, 5.0)] {
         for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
+            if sample.leaves_out() {
+                continue;
+            }
             let (gained, is_reported) = gain(sheets, hz, mass, scheme.clone());
             if gained > 0.01 {
                 gains.push(format!("{gained} at {hz} Hz, {mass} kg, {scheme:?}"));

@@ -2,10 +2,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::{Mesh, Side};
+use sample::Sample;
 
 const G: f64 = 9.81;
 
@@ -82,11 +86,15 @@ fn energy_and_mass(run: &mut Run) -> [f64; 2] {
 /// - a shorter one adds or takes 0.01 at most, which is what IBDS cloth changes as it corrects its links;
 /// - none that follows brings the energy above the start by 0.01.
 fn an_odd_window_gives_no_energy(method: &str) {
+    let mut sample = Sample::one_in(7);
     let schemes: [Scheme; 2] = [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()];
     for what in SCENES {
         for scheme in &schemes {
             for before in [10, 20, 31, 40] {
                 for odd in [1e-9, 1e-6, 1e-3, 0.02, 0.1] {
+                    if sample.leaves_out() {
+                        continue;
+                    }
                     let mut run = scene(what, method, scheme.clone()).build().unwrap();
                     let [start, mass] = energy_and_mass(&mut run);
                     let unit = mass * G * HEIGHT;

@@ -2,10 +2,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "particles"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::Mesh;
+use sample::Sample;
 
 /// A level sheet around the origin `[m]`, moved up.
 fn level(cells: u32, size: f64, up: f64) -> Mesh {
@@ -67,10 +71,14 @@ fn keeps_energy_and_momentum(scene: Scene, names: [&str; 2], what: &str) {
 /// difference to energies of 1e-20 J, but to whether they were compared: it got ten times what there was.
 #[test]
 fn heavy_cloth_on_cloth_at_rest() {
+    let mut sample = Sample::one_in(5);
     for method in METHODS {
         for (hz, density) in [(60.0, 3.0), (240.0, 3.0), (60.0, 0.385), (120.0, 0.385), (240.0, 0.385)] {
             for upper in METHODS {
                 for scheme in [Scheme::Interleaved, Relaxed::default().tolerance(1e-3).into()] {
+                    if sample.leaves_out() {
+                        continue;
+                    }
                     let low = cloth("low", method, level(8, 0.4, 0.0), 0.15, [0.0; 3]);
                     let mesh = level(6, 0.25, 0.03).turned([0.0, 1.0, 0.0], 0.3).unwrap();
                     let up = cloth("up", upper, mesh, density, [0.0, -1.0, 0.0]);

@@ -6,9 +6,13 @@
 #[path = "../crates/bench/src/random_scene.rs"]
 mod random_scene;
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use partita::{Relaxed, Scheme};
 use random_scene::{Bodies, METHODS, MOST, Outcome, run};
 use rayon::prelude::*;
+use sample::Sample;
 
 const SCENES: u64 = 60;
 
@@ -49,7 +53,9 @@ fn energy_never_rises_and_nothing_crosses_in_silence() {
         run(seed, bodies, METHODS[method], schemes[scheme].clone(), SECONDS).unwrap()
     };
     let all = |bodies: Bodies| (0..SCENES).map(move |k| (bodies, (FIRST + k, (k % 3) as usize, (k / 3 % 2) as usize)));
+    let mut sample = Sample::one_in(4);
     let scenes = all(Bodies::Aligned).chain(all(Bodies::Turning)).chain(FOUND.map(|found| (Bodies::Aligned, found)));
+    let scenes = scenes.filter(|_| !sample.leaves_out());
     let mut outcomes: Vec<Outcome> = scenes.collect::<Vec<_>>().into_par_iter().map(scene).collect();
     outcomes.sort_by(|a, b| b.gain.total_cmp(&a.gain));
     outcomes.iter().take(10).for_each(|worst| println!("{worst:?}"));

@@ -2,11 +2,15 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use nalgebra::Vector3;
 use partita::prelude::*;
 use partita_contact::ContactRates;
+use sample::Sample;
 
 type V3 = Vector3<f64>;
 
@@ -131,12 +135,16 @@ fn exactly_scaled_scenes_are_the_same_to_the_bit() {
 /// So are coupled ones: a ball with friction and restitution falls on a sheet that is pinned at its corners, and presses it on the block.
 #[test]
 fn exactly_scaled_coupled_scenes_are_the_same_to_the_bit() {
+    let mut sample = Sample::one_in(3);
     let interleaved = |_: [f64; 2]| Scheme::Interleaved;
     let relaxed = |[length, time]: [f64; 2]| {
         Relaxed::default().tolerance(1e-3).floor(1e-9 * length / (time * time)).gap(1e-3 * length).into()
     };
     for (name, scheme) in [("interleaved", &interleaved as &dyn Fn([f64; 2]) -> Scheme), ("relaxed", &relaxed)] {
         for method in ["implicit", "ibds", "avi"] {
+            if sample.leaves_out() {
+                continue;
+            }
             let both = both(method, &[0, 9, 90, 99], Some(scheme));
             let what = format!("{method}, {name}");
             // It would fall by 1.7 m without the sheet; on the block it is at 0.13 m.

@@ -2,10 +2,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use partita::{prelude::*, simulator::Simulator};
 use partita_mesh::Mesh;
+use sample::Sample;
 
 const G: f64 = 9.81;
 
@@ -56,6 +60,7 @@ fn schemes() -> [Scheme; 2] {
 /// round, at edges of the cloth's own triangles ahead of them.
 #[test]
 fn bodies_keep_their_velocity_without_friction() {
+    let mut sample = Sample::one_in(4);
     let shapes = [
         ("box", Shape::cuboid([0.1, 0.06, 0.08]), 0.03),
         ("ball", Shape::ball(0.05), 0.05),
@@ -66,6 +71,9 @@ fn bodies_keep_their_velocity_without_friction() {
     for method in METHODS {
         for (name, shape, high) in &shapes {
             for hz in [24.0, 100.0, 1000.0] {
+                if sample.leaves_out() {
+                    continue;
+                }
                 let body =
                     Body::dynamic(shape.clone()).mass(2.0).at([-0.3, ROOM + high, 0.01]).velocity([1.0, 0.0, 0.0]);
                 let (mut run, body) = on_wall(method, &Scheme::Interleaved, body, 0.0, 0.0, hz);
@@ -85,9 +93,13 @@ fn bodies_keep_their_velocity_without_friction() {
 /// and stays. On a slope it goes with g (sin α - μ cos α), and stays where that is negative.
 #[test]
 fn friction_is_coulombs() {
+    let mut sample = Sample::one_in(4);
     for method in METHODS {
         for scheme in schemes() {
             for hz in [24.0, 100.0, 240.0, 1000.0] {
+                if sample.leaves_out() {
+                    continue;
+                }
                 let (v, friction) = (1.0, 0.4);
                 let body = || Body::dynamic(Shape::cuboid([0.1, 0.06, 0.08])).mass(2.0).at([-0.3, ROOM + 0.03, 0.01]);
                 let (mut run, moving) = on_wall(method, &scheme, body().velocity([v, 0.0, 0.0]), 0.0, friction, hz);
@@ -121,10 +133,14 @@ fn friction_is_coulombs() {
 /// A ball that spins at ω about a level axis is driven by friction until it rolls, at v = 2/7 ω R.
 #[test]
 fn a_spinning_ball_ends_rolling() {
+    let mut sample = Sample::one_in(3);
     let (radius, spin) = (0.05, 60.0);
     for method in METHODS {
         for scheme in schemes() {
             for hz in [100.0, 240.0, 1000.0] {
+                if sample.leaves_out() {
+                    continue;
+                }
                 let ball = Body::dynamic(Shape::ball(radius)).mass(1.0).at([-0.4, ROOM + radius, 0.01]);
                 let (mut run, ball) = on_wall(method, &scheme, ball.spin([0.0, 0.0, -spin]), 0.0, 0.5, hz);
                 run.for_seconds(0.4).unwrap();

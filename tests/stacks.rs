@@ -2,10 +2,14 @@
 
 #![cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth", feature = "rigid"))]
 
+#[path = "common/sample.rs"]
+mod sample;
+
 use std::f64::consts::FRAC_PI_2;
 
 use partita::prelude::*;
 use partita_mesh::Mesh;
+use sample::Sample;
 
 const G: f64 = 9.81;
 
@@ -70,6 +74,7 @@ fn scene(rate: f64, scheme: Scheme, method: usize, start: Start, masses: &[f64])
 /// heavy body lands on the light one again depends on a millimetre of its place.
 #[test]
 fn held_cloth_bears_a_stack() {
+    let mut sample = Sample::one_in(4);
     let relaxed: Scheme = Relaxed::default().tolerance(1e-3).into();
     let mut number = 0;
     for masses in [vec![1.0, 0.1], vec![1.0, 1.0], vec![1.0, 3.0], vec![0.2, 2.0], vec![1.0; 3]] {
@@ -77,6 +82,9 @@ fn held_cloth_bears_a_stack() {
             let is_steep = masses[1] > 5.0 * masses[0];
             for rate in [60.0, 120.0, 240.0].into_iter().filter(|&rate| rate > 120.0 || !is_steep) {
                 number += 1;
+                if sample.leaves_out() {
+                    continue;
+                }
                 let method = (number + number / 3) % 3;
                 let scheme = if number % 2 == 0 { Scheme::Interleaved } else { relaxed.clone() };
                 let about = format!("{masses:?}, {start:?}, {rate} Hz, method {method}, {scheme:?}");
