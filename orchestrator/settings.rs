@@ -1,4 +1,4 @@
-//! Parameters of a scene as data: its own, and those that each simulator tells.
+//! Parameters of a scene as data: its own, and those that each simulator reports.
 
 use partita_simulator::{HandleId, Settings};
 use serde_json::{Map, json};

@@ -9,7 +9,7 @@ use crate::mp4::Mp4;
 use crate::progress::Making;
 use crate::shade::{Quality, render_with};
 use crate::storyboard::storyboard;
-use crate::telling::{five_moments, forces, most_telling, nearest, sweeps};
+use crate::telling::{activity, five_moments, most_telling, nearest};
 use crate::{Begin, Drawing, Frame, Image, PictureError, Placement, ReportError, Shape, Tape};
 
 /// How a tape is drawn.
@@ -91,10 +91,10 @@ pub(crate) fn develop(
     })?;
     gif.finish()?;
 
-    let sweeps = sweeps(tape, &large)?;
+    let (sweeps, forces) = activity(tape, &large)?;
     let still = match begin.still {
         Some(time) => nearest(tape, time)?,
-        None => most_telling(&sweeps, &forces(tape)?),
+        None => most_telling(&sweeps, &forces),
     };
     let still = Shot { frame: still, view: &large, quality: Quality::STILL };
     let boards = five_moments(&sweeps);

@@ -63,14 +63,12 @@ pub fn render_tape(
     let mut products = Products::new(&name, folder, threads, exports);
     products.pictures(&mut tape)?;
     if let Some(end) = tape.end() {
-        products.write("json", end.json.clone().as_bytes())?;
+        products.write("json", end.json.as_bytes())?;
     }
     products.page(&mut tape)?;
     products.exports(&mut tape)?;
     products.progress.finish();
-    products.note_stale_files();
-    let of_tape = |note: &String| note.starts_with(&path.display().to_string());
-    products.notes.retain(|note| !of_tape(note));
+    products.note_stale_files(Some(path));
     let Products { files, notes, .. } = products;
     Ok(Rendered { files, notes })
 }
@@ -170,13 +168,13 @@ impl<'a> Products<'a> {
     }
 
     /// Names files in notes that were there before and have not been written anew. Beside a new tape,
-    /// removes those that every recorded run makes.
-    pub fn note_stale_files(&mut self) {
+    /// removes those that every recorded run makes. The tape that was rendered, `source`, is none of them.
+    pub fn note_stale_files(&mut self, source: Option<&Path>) {
         let usual = ENDINGS.map(|ending| self.path(ending));
         let exports = Format::value_variants().iter().map(|format| format.path(self.folder, self.name));
         let taped = self.files.contains(&self.path("tape"));
         for path in usual.iter().cloned().chain(exports) {
-            if self.files.iter().any(|file| file.starts_with(&path)) {
+            if source == Some(&path) || self.files.iter().any(|file| file.starts_with(&path)) {
                 continue;
             }
             if taped && usual.contains(&path) && fs::remove_file(&path).is_ok() {
@@ -201,7 +199,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let mut products = Products::new("crates", folder.path(), 1, &[]);
         products.files = ["crates.png", "crates.tape", "crates.npz", "crates.vtk/crates.pvd"].map(path).into();
-        products.note_stale_files();
+        products.note_stale_files(None);
         let left: Vec<&str> = files.into_iter().filter(|name| path(name).exists()).collect();
         assert_eq!(left, ["crates.png", "crates.tape", "crates.csv", "crates.npz", "crates.vtk", "other.mp4"]);
         let told = [("mp4", "was of an earlier run, and is removed"), ("csv", "was there before, and stays")];

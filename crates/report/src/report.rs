@@ -224,7 +224,7 @@ impl Report {
         let told = products.write("json", json.as_bytes());
         // A picture that could not be drawn or written does not cost the run its tape.
         let taped = recording.map_or(Ok(()), |recorder| self.write_tape(recorder, json, products));
-        products.note_stale_files();
+        products.note_stale_files(None);
         drawn.and(told).and(taped)
     }
 

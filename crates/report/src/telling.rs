@@ -9,13 +9,16 @@ use crate::{Frame, PictureError, ReportError, Tape};
 /// What moves slower than this much of the scene in a second is at rest: a hundredth of a pixel a frame `[1/s]`.
 const AT_REST: f64 = 1e-3;
 
-/// How much is going on in each frame of a tape: how long it is since the one before `[s]`, and the volume that the shown surfaces which
-/// are in the picture sweep in a second of that `[m³/s]`.
+/// Sweeps and forces of each frame of a tape.
+///
+/// A sweep is the time since the frame before `[s]`, and the volume that the shown surfaces which
+/// are in the picture sweep in a second of that `[m³/s]`. A force is the sum of the sizes of all
+/// coupling forces `[N]`.
 ///
 /// Every vertex weighs a third of the area of its triangles, times its speed. So a large body counts for more than a
 /// small one, as it does to the eye, and a sheet of ten thousand triangles for as much as a board of two. What has flown
 /// out of the picture does not count, nor do free particles, since frames do not tell which of them is which.
-pub(crate) fn sweeps(tape: &mut Tape, view: &View) -> Result<Vec<[f64; 2]>, ReportError> {
+pub(crate) fn activity(tape: &mut Tape, view: &View) -> Result<(Vec<[f64; 2]>, Vec<f64>), ReportError> {
     let begin = tape.begin().clone();
     let shown = |number: &usize| begin.surfaces[*number].look.is_some();
     let shown: Vec<usize> = (0..begin.surfaces.len()).filter(shown).collect();
@@ -33,17 +36,20 @@ pub(crate) fn sweeps(tape: &mut Tape, view: &View) -> Result<Vec<[f64; 2]>, Repo
         vertices.filter(|&(x, speed, _)| counts(x, speed)).map(|(_, speed, area)| area * speed).sum()
     };
 
+    let force = |frame: &Frame| frame.forces.iter().map(|force| Vector3::from(force.force).norm()).sum::<f64>();
+
     let first = tape.frame(0)?;
     let (mut time, mut before) = (first.time, placed(&first));
-    let mut sweeps = vec![[0.0; 2]];
+    let (mut sweeps, mut forces) = (vec![[0.0; 2]], vec![force(&first)]);
     for number in 1..tape.frames() {
         let frame = tape.frame(number)?;
         let (dt, now) = (frame.time - time, placed(&frame));
         let surfaces = now.iter().zip(&before).zip(&weights);
         sweeps.push([dt, surfaces.map(|((now, before), areas)| swept(now, before, areas, dt)).sum()]);
+        forces.push(force(&frame));
         (time, before) = (frame.time, now);
     }
-    Ok(sweeps)
+    Ok((sweeps, forces))
 }
 
 /// Frame with the most motion under coupling forces F `[N]`: the maximum of v F/(F + mean F), v its sweep.
@@ -60,12 +66,6 @@ pub(crate) fn most_telling(sweeps: &[[f64; 2]], forces: &[f64]) -> usize {
         }
     }
     telling
-}
-
-/// Sizes of all forces by which simulators push each other, summed by frame `[N]`.
-pub(crate) fn forces(tape: &mut Tape) -> Result<Vec<f64>, ReportError> {
-    let size = |frame: Frame| frame.forces.iter().map(|force| Vector3::from(force.force).norm()).sum();
-    (0..tape.frames()).map(|number| Ok(size(tape.frame(number)?))).collect()
 }
 
 /// First, last, and three moments between that part the run into quarters, of which half is time and half what went on in it; fewer
@@ -127,9 +127,9 @@ mod tests {
     use crate::{Begin, Placement};
 
     fn telling(begin: &Begin, frames: Vec<Vec<Placement>>) -> usize {
-        let mut tape = tape(begin, frames);
-        let forces = forces(&mut tape).unwrap();
-        most_telling(&sweeps(&mut tape, &begin.camera.view(960, 600).unwrap()).unwrap(), &forces)
+        let view = begin.camera.view(960, 600).unwrap();
+        let (sweeps, forces) = activity(&mut tape(begin, frames), &view).unwrap();
+        most_telling(&sweeps, &forces)
     }
 
     /// A fall, faster and faster, to an impact at frame 6, after which it is caught within four frames. Forces are those of an

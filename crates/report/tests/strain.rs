@@ -1,4 +1,4 @@
-//! Law of strain: a tape tells by frame what the cloth itself tells, and a surface that only moves has none.
+//! Law of strain: a tape has by frame the strain that the cloth itself reports, and a surface that only moves has none.
 
 use partita::prelude::*;
 use partita_mesh::{Mesh, Side};

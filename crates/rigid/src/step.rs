@@ -1,9 +1,11 @@
 //! One time step: drive, load, solve, look after the result.
 
-use std::{collections::HashSet, time::Instant};
+use std::collections::HashSet;
 
 use nalgebra::Vector3;
-use partita_simulator::{Guide, Inputs, Note, Outcome, SimulatorError, Snapshot, StepReport, Wrench, check};
+use partita_simulator::{
+    Guide, Inputs, Note, Outcome, SimulatorError, Snapshot, StageClock, StepReport, Wrench, check,
+};
 use rapier3d_f64::{
     math::{Pose, Vector},
     prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
@@ -48,6 +50,7 @@ struct Step<'a> {
     /// Number of evaluations of the scripts so far.
     drives: usize,
     report: StepReport,
+    clock: StageClock,
     /// By guide.
     reactions: Vec<Wrench>,
 }
@@ -107,6 +110,7 @@ impl RigidBodies {
             poses,
             drives: 0,
             report: StepReport::new(end),
+            clock: StageClock::start(),
             reactions: vec![Wrench::ZERO; self.guides.len()],
         };
         step.report.substeps = 0;
@@ -118,7 +122,8 @@ impl RigidBodies {
             let fraction = |k: u32| f64::from(k) / f64::from(n);
             self.take_substep(&mut step, [fraction(k - 1), fraction(k)])?;
         }
-        let Step { mut report, reactions, .. } = step;
+        let Step { mut report, clock, reactions, .. } = step;
+        report.stages = clock.stages;
         report.iterations = report.substeps * self.parameters.solver_iterations * self.parameters.sweeps;
         report.reactions = listed(&reactions);
         let gap = self.widest_gap(inputs);
@@ -134,7 +139,6 @@ impl RigidBodies {
         let mut cuts = self.parameters.impacts;
         let mut over_impact = None;
         while from < end {
-            let clock = Instant::now();
             let mut to = over_impact.take().map_or(end, |length: f64| end.min(from + length));
             let mut is_over_impact = to < end;
             let mut start = self.drive(step, [from, to])?;
@@ -153,7 +157,6 @@ impl RigidBodies {
                     start = self.drive(step, [from, to])?;
                 }
             }
-            step.report.stages.add("prepare", clock.elapsed().as_secs_f64());
             self.take_piece(step, step.dt * (to - from), is_over_impact, kept, &start)?;
             from = to;
         }
@@ -180,21 +183,18 @@ impl RigidBodies {
         kept: Vec<Kept>,
         start: &SubstepStart,
     ) -> Result<(), SimulatorError> {
-        let clock = Instant::now();
         let report = &mut step.report;
         report.substeps += 1;
         self.start_rotations(h, report);
         self.book_gravity(h);
-        report.stages.add("prepare", clock.elapsed().as_secs_f64());
+        step.clock.lap("prepare");
 
-        let clock = Instant::now();
         // Rapier leaves contacts as they are of bodies that moved little, but little is much for these.
         let contact_recycling = self.integration.contact_recycling && !is_over_impact;
         let integration = IntegrationParameters { dt: h, contact_recycling, ..self.integration };
         self.state.advance(&mut self.pipeline, self.parameters.gravity, &integration, &self.rules);
-        report.stages.add("rapier", clock.elapsed().as_secs_f64());
+        step.clock.lap("rapier");
 
-        let clock = Instant::now();
         self.take_loads_off(kept);
         self.check_quarantine()?;
         self.finish_rotations(h);
@@ -203,7 +203,7 @@ impl RigidBodies {
         self.note_crossings(report);
         self.book_reactions(start, &mut step.reactions);
         self.book_contacts();
-        report.stages.add("look after", clock.elapsed().as_secs_f64());
+        step.clock.lap("look after");
         Ok(())
     }
 

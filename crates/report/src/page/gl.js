@@ -37,14 +37,14 @@ function setUniforms(gl, { uniforms }, values) {
   }
 }
 
-/** A vertex array; `attributes` are { place, size, data, each } with `each` for one value an instance. */
+/** A vertex array; `attributes` are { place, size, data, each } with `each` for one value an instance. Data may be a buffer that there is. */
 function vertexArray(gl, attributes, indices) {
   const array = gl.createVertexArray();
   gl.bindVertexArray(array);
   const buffers = attributes.map(({ place, size, data, each }) => {
-    const buffer = gl.createBuffer();
+    const buffer = data instanceof WebGLBuffer ? data : gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, data, each || indices === "dynamic" ? gl.DYNAMIC_DRAW : gl.STATIC_DRAW);
+    if (buffer !== data) gl.bufferData(gl.ARRAY_BUFFER, data, each || indices === "dynamic" ? gl.DYNAMIC_DRAW : gl.STATIC_DRAW);
     gl.enableVertexAttribArray(place);
     gl.vertexAttribPointer(place, size, gl.FLOAT, false, 0, 0);
     if (each) gl.vertexAttribDivisor(place, 1);
@@ -56,21 +56,6 @@ function vertexArray(gl, attributes, indices) {
   }
   gl.bindVertexArray(null);
   return { array, buffers };
-}
-
-/** Lines between `ends` of positions, which are data or a buffer that there is. */
-function lineArray(gl, positions, ends) {
-  const array = gl.createVertexArray();
-  gl.bindVertexArray(array);
-  const buffer = positions instanceof WebGLBuffer ? positions : gl.createBuffer();
-  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-  if (buffer !== positions) gl.bufferData(gl.ARRAY_BUFFER, positions, gl.STATIC_DRAW);
-  gl.enableVertexAttribArray(0);
-  gl.vertexAttribPointer(0, 3, gl.FLOAT, false, 0, 0);
-  gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
-  gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, ends, gl.STATIC_DRAW);
-  gl.bindVertexArray(null);
-  return { array, ends: ends.length };
 }
 
 function refill(gl, buffer, data) {

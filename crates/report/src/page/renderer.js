@@ -48,6 +48,11 @@ class Renderer {
     return { ...vertexArray(this.gl, attributes, item.triangles), corners: item.triangles.length };
   }
 
+  edgeArray(item, buffers) {
+    const ends = edgesOf(item.triangles), data = item.track ? buffers[0] : item.vertices;
+    return { ...vertexArray(this.gl, [{ place: 0, size: 3, data }], ends), ends: ends.length };
+  }
+
   draw(camera) {
     const { gl } = this;
     if (gl.isContextLost()) return;
@@ -182,7 +187,7 @@ class Renderer {
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     for (const surface of this.visible(this.surfaces)) {
       const { item, buffers } = surface;
-      surface.edges ??= lineArray(gl, item.track ? buffers[0] : item.vertices, edgesOf(item.triangles));
+      surface.edges ??= this.edgeArray(item, buffers);
       setUniforms(gl, program, { model: item.matrix ?? IDENTITY });
       gl.bindVertexArray(surface.edges.array);
       gl.drawElements(gl.LINES, surface.edges.ends, gl.UNSIGNED_INT, 0);

@@ -144,7 +144,7 @@ pub struct Recorder {
     /// Warnings and notes up to the last recorded window.
     told: Told,
     started: Instant,
-    /// Of each surface, as the simulator has it: without the tubes that lines are drawn as.
+    /// Edges of each surface as the simulator has it, without the tubes that lines are drawn as.
     edges: Vec<Edges>,
 }
 
