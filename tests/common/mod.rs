@@ -1,8 +1,11 @@
 //! Scenes shared by the tests of coupling.
 
-#![allow(dead_code)] // Each test file uses some of them.
+#![allow(dead_code)] // Each program of tests uses some of them.
 
 pub mod rotor;
+pub mod sample;
+#[cfg(all(feature = "avi-cloth", feature = "ibds-cloth", feature = "implicit-cloth"))]
+pub mod sheets;
 
 use std::sync::{Arc, Mutex};
 

@@ -1,5 +1,10 @@
 //! Samples of long lists of scenes.
 
+/// Whether the environment asks for all scenes.
+pub fn takes_all() -> bool {
+    std::env::var("PARTITA_CASES").is_ok_and(|cases| cases == "all")
+}
+
 /// A sample of scenes, or all of them if the environment has `PARTITA_CASES=all`.
 ///
 /// Of n scenes it takes each `every`-th on average, spread over nested loops of any lengths by
@@ -12,8 +17,7 @@ pub struct Sample {
 impl Sample {
     /// Takes the first scene, then one in `every`.
     pub fn one_in(every: u32) -> Self {
-        let all = std::env::var("PARTITA_CASES").is_ok_and(|cases| cases == "all");
-        Self { every: if all { 1.0 } else { f64::from(every) }, seen: 0 }
+        Self { every: if takes_all() { 1.0 } else { f64::from(every) }, seen: 0 }
     }
 
     /// Whether the next scene is not in the sample.

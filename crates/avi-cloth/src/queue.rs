@@ -4,7 +4,7 @@
 //! Communications of the ACM 31, 1988): time is cut into slots of some 250 events, which are put in order when the slot's turn comes, and
 //! taken from the front. For that they are shared out among twice as many bins, where seldom more than two meet, so that each is compared with
 //! the one before and hardly more: with sorted slots of a dozen, an event took 82 ns for 74 (`avi-table1`'s). A heap, whose every push and pop
-//! walks through memory, costs more than three times as much (`benches/queue.rs`: 13 and 45 ns an event). What comes later than a stretch
+//! walks through memory, costs three times as much (bench `avi-queue`: 12 and 38 ns an event). What comes later than a stretch
 //! of so many slots waits outside: clocks know when it is.
 
 /// An element and when it is due: ordered by time, which is never below 0, then by number.

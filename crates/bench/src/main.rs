@@ -12,6 +12,8 @@
 //! | `avi-table1` | seconds of a sheet that swings, by asynchronous cloth and synchronous methods |
 //! | `avi-table2` | the same of a graded dome that falls on the floor |
 //! | `avi-threads` | events of asynchronous cloth on two threads over one |
+//! | `avi-queue` | nanoseconds an event by the queue of asynchronous cloth, and by a binary heap |
+//! | `rigid`     | microseconds of a step of rigid bodies, beside Rapier alone, and of snapshots |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
 //! | `random`    | the part of scenes from seeds in which energy is gained that nobody gave, and the worst of them |
@@ -23,6 +25,7 @@
 //!
 //! A new bench is a function in a file of its own and a line in `BENCHES`.
 
+mod avi_queue;
 mod avi_scenes;
 mod avi_tables;
 mod avi_threads;
@@ -39,10 +42,15 @@ mod ibds_table1;
 mod implicit;
 mod overhead;
 mod particles;
+/// The queue of asynchronous cloth, which is not public.
+#[expect(dead_code, reason = "one thread asks for no events but the next")]
+#[path = "../../avi-cloth/src/queue.rs"]
+mod queue;
 mod random;
 mod random_scene;
 mod record;
 mod report;
+mod rigid;
 /// Cloth as the tests of `contact` have it.
 #[expect(dead_code, reason = "the tests use more of it")]
 #[path = "../../contact/tests/scenes/common.rs"]
@@ -89,11 +97,13 @@ const BENCHES: &[(&str, &str, Bench)] = &[
     ("avi-table1", "seconds of a sheet that swings, by asynchronous cloth and others", avi_tables::table1),
     ("avi-table2", "seconds of a graded dome that falls, by asynchronous cloth and others", avi_tables::table2),
     ("avi-threads", "events of asynchronous cloth on two threads over one", avi_threads::threads),
+    ("avi-queue", "nanoseconds an event by the queue of asynchronous cloth, and by a heap", avi_queue::bench),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     #[cfg(feature = "ibds-cloth-gpu")]
     ("ibds-gpu", "milliseconds of a step of impulse-based cloth on a device", ibds_gpu::bench),
     ("random", "scenes from seeds in which bodies that come at cloth gain energy", random::bench),
+    ("rigid", "microseconds of a step of rigid bodies, and of their snapshots", rigid::bench),
     ("report", "what it costs to record a run, over the run itself", report::bench),
 ];
 

@@ -1,7 +1,7 @@
 //! You will see nothing, but `FOLDER` holds `odd` in every format: a tape made by hand that no format likes, for readers
 //! to be tried on. `cargo run -p partita-report --example export_samples -- FOLDER`
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/suite/common/mod.rs"]
 mod common;
 
 use std::path::PathBuf;

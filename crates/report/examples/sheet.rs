@@ -2,7 +2,7 @@
 //!
 //! The motion is made up, so that the page of a deforming surface can be looked at and tested without any simulator.
 
-#[path = "../tests/common/shapes.rs"]
+#[path = "../tests/suite/common/shapes.rs"]
 mod shapes;
 
 use std::error::Error;

@@ -8,6 +8,8 @@ mod near;
 mod physics;
 mod random;
 mod round;
+#[path = "../../../../tests/common/sample.rs"]
+mod sample;
 mod shapes;
 mod sharp;
 mod sides;

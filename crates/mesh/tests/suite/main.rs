@@ -1,0 +1,8 @@
+//! Tests of meshes.
+
+mod generators;
+mod obj;
+mod real_files;
+mod repair;
+mod topology;
+mod unstructured;

@@ -1,0 +1,10 @@
+//! Tests of particles.
+
+mod common;
+mod contact;
+mod determinism;
+mod emission;
+mod flight;
+mod laws;
+mod refusal;
+mod solids;
