@@ -4,7 +4,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use crate::{
     common::obstacles::{from_to, obstacle, still},
-    sample::Sample,
+    sample::{Sample, takes_all},
 };
 use nalgebra::{UnitQuaternion, Vector3};
 use partita_avi_cloth::{AviCloth, Counts, Fabric, Integrator, Membrane, Parameters};
@@ -179,13 +179,9 @@ fn ten_layers_keep_their_order() {
         (Mesh::ball(0.1, 3).unwrap(), posed(V3::new(0.0, -0.1, 0.0), UnitQuaternion::identity())),
         (Mesh::cuboid([0.16; 3]).unwrap(), posed(-0.08 * 3.0_f64.sqrt() * V3::y(), corner)),
     ];
-    let mut sample = Sample::one_in(2);
     for (shape, pose) in places {
-        if sample.leaves_out() {
-            continue;
-        }
         let mut counts = vec![];
-        let ways: &[bool] = if shape.vertices().len() == 8 { &[true] } else { &[true, false] };
+        let ways: &[bool] = if shape.vertices().len() > 8 && takes_all() { &[true, false] } else { &[true] };
         for &culling in ways {
             let sheets: Vec<Mesh> = (1..=layers).map(|k| flat([6, 6], [0.2, 0.2], 1.01 * t * f64::from(k))).collect();
             // Beside all symmetries, so that it is no symmetry that holds it.
@@ -294,7 +290,7 @@ fn twisted(turns: f64, length: f64, nearer: f64) -> f64 {
 #[test]
 fn a_tube_is_twisted() {
     let mut sample = Sample::one_in(2);
-    for (turns, length, nearer, is_kept) in [(5.0, 0.3, 0.16, false), (1.5, 0.9, 0.3, true)] {
+    for (turns, length, nearer, is_kept) in [(1.5, 0.9, 0.3, true), (5.0, 0.3, 0.16, false)] {
         if sample.leaves_out() {
             continue;
         }

@@ -310,7 +310,7 @@ fn finds(law: impl Fn(&Suite) -> Result<(), Broken>, fault: Fault, words: &[&str
 
 /// Law 2 for the test of that name, which its fresh processes run again.
 fn law_2_in(test: &str) -> impl Fn(&Suite) -> Result<(), Broken> {
-    let test = format!("broken_laws_are_found::{test}");
+    let test = format!("{}::{test}", module_path!());
     move |suite| laws::law_2(suite, &test)
 }
 
