@@ -13,8 +13,9 @@ use crate::{
     passivity::{Passivity, SlotIndex, inverse_masses},
     plan::{GuidePlan, Interface, Member, Slot, SpringPlan, motion, orientation_of},
     responses::lasting,
+    seat::Seat,
     totals::Totals,
-    worker::{Reply, Request, Seat, StepSummary},
+    worker::{Reply, Request, StepSummary},
 };
 
 /// A load that someone outside the scene puts on a handle of a member.
@@ -76,10 +77,6 @@ pub struct WindowReport {
 
 /// Number of the mark at the start of a window that may be taken again.
 pub(crate) const START: u64 = u64::MAX;
-
-/// Number of the mark of the last accepted window ([`crate::recovery`]), far from those within a window and from those
-/// to go back to.
-pub(crate) const COMMITTED: u64 = 1 << 63;
 
 pub(crate) struct Engine {
     pub members: Vec<Member>,
@@ -488,7 +485,7 @@ impl Engine {
         asked.iter().for_each(|&m| self.seats[m].post(request()));
         let mut failure = None;
         for m in asked {
-            if let Reply::Done(Err(error)) = self.seats[m].wait() {
+            if let Err(error) = self.seats[m].wait().and_then(Reply::done) {
                 failure.get_or_insert(Failure { member: m, error });
             }
         }

@@ -1,37 +1,37 @@
 //! Recovery: after any failure the run is at its last accepted window.
 //!
-//! Before each window, every simulator takes a snapshot. After a failure all simulators retract to
-//! it. No step is repeated, so a simulator whose every step fails loses no accepted window.
+//! A window is accepted once every simulator has taken a snapshot at its end. After a failure all
+//! simulators retract to the snapshot of the last accepted window. No step is repeated, so a
+//! simulator whose every step fails, or that never answers again, loses no accepted window.
 //!
 //! A simulator that cannot retract is stuck, and no window starts until it can or is replaced.
-//! Until then the orchestrator returns the last states of its watched handles, and [`Run::save`]
-//! stores its snapshot.
+//! Until then the orchestrator returns the last states of its watched handles.
 
 use partita_simulator::{HandleId, HandleState, Simulator};
 
-use crate::{
-    Error, Result, Run,
-    coupled::Coupled,
-    engine::{COMMITTED, Failure},
-    worker::{Reply, Request},
-};
+use crate::{Error, Result, Run, engine::Failure, history::Mark, worker::Request};
+
+/// Numbers of the marks of accepted windows, used in turns, far from those within a window and from those to go back to.
+const ACCEPTED: [u64; 2] = [1 << 63, (1 << 63) + 1];
 
 impl Run {
-    /// Keeps the state from which the next window, or a way back, starts.
-    pub(crate) fn commit(&mut self) -> std::result::Result<Coupled, Failure> {
-        self.engine.mark(COMMITTED, false)?;
-        Ok(self.engine.state.clone())
+    /// Makes the present state the last accepted one, which it is once every simulator has a snapshot of it.
+    pub(crate) fn accept(&mut self) -> std::result::Result<(), Failure> {
+        let number = ACCEPTED[usize::from(self.accepted.number == ACCEPTED[0])];
+        self.engine.mark(number, false)?;
+        self.accepted = Mark { number, coupled: self.engine.state.clone() };
+        Ok(())
     }
 
-    /// Goes back to the state that was committed. Simulators that cannot are stuck.
-    pub(crate) fn recover(&mut self, committed: Coupled) {
+    /// Goes back to the last accepted state. Simulators that cannot are stuck.
+    pub(crate) fn recover(&mut self) {
         for member in 0..self.engine.members.len() {
-            let back = self.engine.ask(member, Request::Retract(COMMITTED));
+            let back = self.engine.ask(member, Request::Retract(self.accepted.number));
             if let Err(Failure { error, .. }) = back {
                 self.stuck.insert(member, error);
             }
         }
-        self.engine.resume(committed);
+        self.engine.resume(self.accepted.coupled.clone());
     }
 
     /// Error of a window that starts at `time` `[s]`.
@@ -45,7 +45,8 @@ impl Run {
     /// One still cannot.
     pub(crate) fn unstick(&mut self) -> Result<()> {
         while let Some(&member) = self.stuck.keys().next() {
-            if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Retract(COMMITTED)) {
+            self.engine.seats[member].wait_for_late_reply();
+            if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Retract(self.accepted.number)) {
                 self.stuck.insert(member, error);
                 return Err(self.error_of_stuck(member));
             }
@@ -70,12 +71,8 @@ impl Run {
     /// As [`Run::replace`].
     pub fn replace_boxed(&mut self, simulator: Box<dyn Simulator>) -> Result<()> {
         let member = self.member_named(simulator.name())?;
-        if self.stuck.is_empty() {
-            self.commit().map_err(|Failure { member, error }| self.of(member, error))?;
-        }
-        if let Err(Failure { error, .. }) = self.engine.ask(member, Request::Replace(simulator, COMMITTED)) {
-            return Err(self.of(member, error));
-        }
+        let seat = self.engine.seats[member].taken_by(simulator, self.accepted.number);
+        self.engine.seats[member] = seat.map_err(|error| self.of(member, error))?;
         self.stuck.remove(&member);
         Ok(())
     }
@@ -92,9 +89,7 @@ impl Run {
     }
 
     /// State of a simulator at the last accepted window, as bytes.
-    pub(crate) fn committed_bytes(&mut self, member: usize) -> Result<Vec<u8>> {
-        self.engine.seats[member].post(Request::Bytes(COMMITTED));
-        let Reply::Bytes(bytes) = self.engine.seats[member].wait() else { unreachable!("bytes are answered by bytes") };
-        bytes.map_err(|error| self.of(member, error))
+    pub(crate) fn accepted_bytes(&self, member: usize) -> Result<Vec<u8>> {
+        self.engine.seats[member].bytes(self.accepted.number).map_err(|error| self.of(member, error))
     }
 }

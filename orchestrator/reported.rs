@@ -5,11 +5,7 @@ use std::{f64::consts::FRAC_PI_2, time::Instant};
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Kind, Motion, Note, SimulatorError, path::rotation_between};
 
-use crate::{
-    engine::Engine,
-    plan::Member,
-    worker::{Reply, Seat},
-};
+use crate::{engine::Engine, plan::Member, worker::Reply};
 
 /// Largest rotation of a carrier in one step of a follower `[rad]`. Contact takes the shortest
 /// rotation between the ends of a step and applies friction once. At 1 rad a step, a table drags a
@@ -32,8 +28,8 @@ enum Reported {
 impl Engine {
     /// Takes in what member `m` answers to its step of `dt` `[s]`, if it is sound.
     pub(crate) fn collect(&mut self, m: usize, dt: f64) -> Result<(), SimulatorError> {
-        let waited = matches!(self.seats[m], Seat::Thread { .. }).then(Instant::now);
-        let Reply::Stepped(stepped) = self.seats[m].wait() else { unreachable!("a step is answered by a step") };
+        let waited = self.seats[m].is_on_thread().then(Instant::now);
+        let Reply::Stepped(stepped) = self.seats[m].wait()? else { unreachable!("a step is answered by a step") };
         // In line the step was taken when it was posted.
         self.clock.waiting += waited.map_or(stepped.seconds, |waited| waited.elapsed().as_secs_f64());
         self.inputs[m] = stepped.inputs;

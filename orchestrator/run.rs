@@ -2,18 +2,14 @@
 
 use std::{
     collections::BTreeMap,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
-use partita_simulator::{
-    Cloud, HandleId, HandleState, Ledger, Settings, Simulator, SimulatorError, Surface, Wrench, check_load,
-};
+use partita_simulator::{HandleId, HandleState, Ledger, Settings, Simulator, SimulatorError, Wrench, check_load};
 
 use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunNote, RunReport, Warning, WindowReport,
-    coupled::Coupled,
-    engine::{COMMITTED, Engine, Failure, Push},
+    engine::{Engine, Failure, Push},
     history::{Journal, Mark, Marks},
 };
 
@@ -22,6 +18,8 @@ pub struct Run {
     pub(crate) engine: Engine,
     pub(crate) rate: Rate,
     pub(crate) start: f64,
+    /// The last accepted window.
+    pub(crate) accepted: Mark,
     pub(crate) marks: Marks,
     pub(crate) journal: Journal,
     /// For the next window.
@@ -43,24 +41,6 @@ pub(crate) struct Clock {
     pub marks: Duration,
 }
 
-/// A surface where it is now.
-#[derive(Clone, Debug)]
-pub struct PosedSurface {
-    /// Name of its simulator.
-    pub simulator: String,
-    /// Shape and topology.
-    pub surface: Arc<Surface>,
-    /// States of the handles that carry it.
-    pub carriers: Vec<HandleState>,
-}
-
-impl PosedSurface {
-    /// Vertices in the world `[m]`.
-    pub fn vertices(&self) -> Vec<[f64; 3]> {
-        self.surface.posed(&self.carriers)
-    }
-}
-
 /// What a coupling puts on a handle of its leader.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoupledLoad {
@@ -74,20 +54,9 @@ pub struct CoupledLoad {
     pub load: Wrench,
 }
 
-/// All that can be drawn of a run at one time.
-#[derive(Clone, Debug, Default)]
-pub struct Picture {
-    /// Simulated time `[s]`.
-    pub time: f64,
-    /// Every surface of every simulator.
-    pub surfaces: Vec<PosedSurface>,
-    /// Free particles by simulator, each by ascending id.
-    pub clouds: Vec<(String, Cloud)>,
-}
-
 impl Run {
     pub(crate) fn new(
-        engine: Engine,
+        mut engine: Engine,
         rate: Rate,
         rewind: Rewind,
         is_strict: bool,
@@ -95,10 +64,13 @@ impl Run {
         start: f64,
     ) -> Result<Self> {
         let (marks, journal) = (Marks::new(rewind), Journal::default());
+        engine.state.time = start;
+        let accepted = Mark { number: 0, coupled: engine.state.clone() };
         let mut run = Self {
             engine,
             rate,
             start,
+            accepted,
             marks,
             journal,
             pushes: Vec::new(),
@@ -108,7 +80,7 @@ impl Run {
             settings,
             clock: Clock::default(),
         };
-        run.engine.state.time = start;
+        run.accept().map_err(|Failure { member, error }| run.of(member, error))?;
         run.mark()?;
         Ok(run)
     }
@@ -131,42 +103,45 @@ impl Run {
     /// [`crate::Scene::strict`] scene with a new warning.
     pub fn advance(&mut self) -> Result<WindowReport> {
         self.unstick()?;
-        let (window, time, dt) = (self.windows(), self.time(), self.rate.dt);
-        let committed = self.commit().map_err(|failure| self.window_error(window, time, failure))?;
         if self.marks.due() {
             // Without this mark, going back takes longer; a simulator that cannot be marked has lost nothing.
             let _ = self.mark();
         }
-        let start = Instant::now();
-        let mut result = self.engine.window(dt, &self.pushes);
-        if result.is_ok() && !self.engine.to_iterate.is_empty() {
-            result = self.repeat_window(window, &committed);
-        }
+        let (window, start) = (self.windows(), Instant::now());
+        let taken = self.take_window();
         let took = start.elapsed();
         self.clock.windows += took;
         self.clock.taken += 1;
         self.marks.ran(took);
-        match result {
-            Ok(_)
-                if self.is_strict
-                    && let Some(warning) = self.engine.state.totals.new_warning(&committed.totals) =>
-            {
-                let warning = Box::new(warning.clone());
-                self.recover(committed);
-                self.journal.truncate(window);
-                Err(Error::Inaccurate { window, time, warning })
-            }
+        match &taken {
             Ok(report) => {
-                self.journal.record(window, dt, &self.pushes);
+                self.journal.record(window, self.rate.dt, &self.pushes);
                 self.pushes.clear();
                 self.last_window = Some(report.clone());
-                Ok(report)
             }
-            Err(failure) => {
-                self.recover(committed);
-                Err(self.window_error(window, time, failure))
+            Err(_) => {
+                self.recover();
+                self.journal.truncate(window);
             }
         }
+        taken
+    }
+
+    /// Takes the next window and accepts it.
+    fn take_window(&mut self) -> Result<WindowReport> {
+        let (window, time) = (self.windows(), self.time());
+        let mut result = self.engine.window(self.rate.dt, &self.pushes);
+        if result.is_ok() && !self.engine.to_iterate.is_empty() {
+            result = self.repeat_window(window);
+        }
+        let report = result.map_err(|failure| self.window_error(window, time, failure))?;
+        if self.is_strict
+            && let Some(warning) = self.engine.state.totals.new_warning(&self.accepted.coupled.totals)
+        {
+            return Err(Error::Inaccurate { window, time, warning: Box::new(warning.clone()) });
+        }
+        self.accept().map_err(|failure| self.window_error(window, time, failure))?;
+        Ok(report)
     }
 
     /// Advances by `seconds` `[s]`, rounded up to whole windows.
@@ -263,7 +238,7 @@ impl Run {
 
     /// Repeats the last window from its start, iterating the contacts that would have added energy. If that fails, the window is taken
     /// as it was.
-    fn repeat_window(&mut self, window: u64, committed: &Coupled) -> std::result::Result<WindowReport, Failure> {
+    fn repeat_window(&mut self, window: u64) -> std::result::Result<WindowReport, Failure> {
         let mut contacts = Vec::new();
         loop {
             let known = contacts.len();
@@ -273,11 +248,11 @@ impl Run {
                 }
             }
             let has_more = contacts.len() > known;
-            self.start_again(committed)?;
+            self.start_again()?;
             self.engine.iterate(&contacts);
             let result = self.engine.window(self.rate.dt, &self.pushes);
             if result.is_err() {
-                self.start_again(committed)?;
+                self.start_again()?;
                 return self.engine.window(self.rate.dt, &self.pushes);
             }
             if self.engine.to_iterate.is_empty() || !has_more {
@@ -288,9 +263,9 @@ impl Run {
     }
 
     /// Goes back to the start of the window that is being taken.
-    fn start_again(&mut self, committed: &Coupled) -> std::result::Result<(), Failure> {
-        self.engine.retract(COMMITTED, false)?;
-        self.engine.resume(committed.clone());
+    fn start_again(&mut self) -> std::result::Result<(), Failure> {
+        self.engine.retract(self.accepted.number, false)?;
+        self.engine.resume(self.accepted.coupled.clone());
         Ok(())
     }
 
@@ -345,7 +320,6 @@ impl Run {
     /// Retracts to the last mark before `window` and plays the windows since again. Where that fails the run is where it was.
     fn go_to(&mut self, window: u64) -> Result<()> {
         self.unstick()?;
-        let committed = self.commit().map_err(|Failure { member, error }| self.of(member, error))?;
         let Mark { number, coupled } = &self.marks.kept[self.marks.before(window)];
         let (number, coupled) = (*number, coupled.clone());
         let clock = self.engine.clock.clone();
@@ -355,12 +329,12 @@ impl Run {
                 self.engine.iterate(self.journal.iterated(replayed));
                 self.engine.window(self.journal.dt(replayed), self.journal.pushes(replayed))?;
             }
-            Ok(())
+            self.accept()
         });
         self.engine.clock = clock;
         gone.map_err(|failure| {
             let error = self.window_error(self.windows(), self.time(), failure);
-            self.recover(committed);
+            self.recover();
             error
         })
     }
@@ -479,25 +453,6 @@ impl Run {
         })
     }
 
-    /// All that can be drawn now.
-    ///
-    /// # Errors
-    /// A simulator panicked while it was looked at, or has two particles of one id.
-    pub fn picture(&mut self) -> Result<Picture> {
-        let mut picture = Picture { time: self.time(), ..Picture::default() };
-        for member in 0..self.engine.members.len() {
-            let name = self.engine.members[member].name.clone();
-            let (surfaces, cloud) = self.look_at(member, |simulator| (posed(simulator), cloud(simulator)))?;
-            let posed = |(surface, carriers)| PosedSurface { simulator: name.clone(), surface, carriers };
-            picture.surfaces.extend(surfaces.into_iter().map(posed));
-            let cloud = cloud.map_err(|error| self.of(member, error))?;
-            if !cloud.is_empty() {
-                picture.clouds.push((name, cloud));
-            }
-        }
-        Ok(picture)
-    }
-
     /// Errors beyond their thresholds so far.
     pub fn warnings(&self) -> &[Warning] {
         &self.engine.state.totals.warnings
@@ -541,19 +496,4 @@ impl Run {
         let member = self.engine.members.iter().position(|member| member.name == name);
         member.ok_or_else(|| Error::refused("simulator", format!("`{name}`"), "the name of a simulator of this run"))
     }
-}
-
-fn posed(simulator: &dyn Simulator) -> Vec<(Arc<Surface>, Vec<HandleState>)> {
-    let pose = |surface: &Arc<Surface>| {
-        let carriers = surface.carrier.handles();
-        let mut states = vec![HandleState::default(); carriers.len()];
-        simulator.read(carriers, &mut states).ok().map(|()| (surface.clone(), states))
-    };
-    simulator.surfaces().iter().filter_map(pose).collect()
-}
-
-fn cloud(simulator: &dyn Simulator) -> std::result::Result<Cloud, SimulatorError> {
-    let mut cloud = Cloud::default();
-    simulator.cloud(&mut cloud);
-    cloud.by_id()
 }

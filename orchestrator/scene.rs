@@ -9,6 +9,7 @@ pub struct Scene {
     pub(crate) rate: Rate,
     pub(crate) scheme: Scheme,
     pub(crate) threads: bool,
+    pub(crate) patience: Option<f64>,
     pub(crate) rewind: Rewind,
     pub(crate) thresholds: Thresholds,
     pub(crate) is_strict: bool,
@@ -126,6 +127,7 @@ impl Scene {
             rate,
             scheme: Scheme::Interleaved,
             threads: false,
+            patience: None,
             rewind: Rewind::default(),
             thresholds: Thresholds::default(),
             is_strict: false,
@@ -160,6 +162,16 @@ impl Scene {
     /// others put on it.
     pub fn threads(&mut self, threads: bool) -> &mut Self {
         self.threads = threads;
+        self
+    }
+
+    /// Longest time that a simulator may take for one answer, such as a step `[s]`. Default: any.
+    ///
+    /// Each simulator then has a thread of its own. A window in which one takes longer fails and names it. The run is then
+    /// at its last accepted window, and continues once the simulator has answered or is replaced
+    /// ([`Run::replace`]). Results do not depend on it otherwise.
+    pub fn patience(&mut self, seconds: f64) -> &mut Self {
+        self.patience = Some(seconds);
         self
     }
 

@@ -52,14 +52,11 @@ impl Run {
     /// All of the run now.
     ///
     /// # Errors
-    /// A simulator panicked while it was asked.
+    /// A state cannot be written as bytes.
     pub fn save(&mut self) -> Result<RunSnapshot> {
         let mut simulators = Vec::new();
         for member in 0..self.engine.members.len() {
-            simulators.push(match self.stuck.contains_key(&member) {
-                true => self.committed_bytes(member)?,
-                false => self.look_at(member, |simulator| simulator.snapshot(None).to_bytes())?,
-            });
+            simulators.push(self.accepted_bytes(member)?);
         }
         Ok(RunSnapshot {
             scene: scene_of(&self.engine),
@@ -89,24 +86,17 @@ impl Run {
                 return Err(self.of(member, error));
             }
         }
-        let committed = match self.stuck.is_empty() {
-            true => match self.commit() {
-                Ok(committed) => committed,
-                Err(Failure { member, error }) => {
-                    self.engine.forget(number);
-                    return Err(self.of(member, error));
-                }
-            },
-            false => self.engine.state.clone(),
-        };
-        if let Err(Failure { member, error }) = self.engine.retract(number, false) {
-            self.recover(committed);
+        let restored = self.engine.retract(number, false).and_then(|()| {
+            self.engine.resume(snapshot.coupled.clone());
+            self.accept()
+        });
+        if let Err(Failure { member, error }) = restored {
+            self.recover();
             self.engine.forget(number);
             return Err(self.of(member, error));
         }
         self.stuck.clear();
         self.last_window = None;
-        self.engine.resume(snapshot.coupled.clone());
         (self.start, self.rate) = (snapshot.start, Rate::seconds(snapshot.rate));
         self.pushes.clone_from(&snapshot.pushes);
         self.journal = Journal::starting(snapshot.window());

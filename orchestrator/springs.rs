@@ -16,7 +16,7 @@ use partita_simulator::{HandleId, HandleState, Note, SimulatorError, Wrench};
 
 use crate::{
     plan::{Member, SpringPlan},
-    worker::Seat,
+    seat::Seat,
 };
 
 /// Largest angle by which a spring swings in one window `[rad]`. A stiffer one swings by this much, as if it were

@@ -1,15 +1,13 @@
-//! Where a simulator lives: in line, or on a thread of its own. Both answer the same requests
-//! through the same function, so that they give the same bits.
+//! A simulator and the requests that it answers ([`crate::seat`]).
 
 use std::{
     any::Any,
     collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
-    thread::JoinHandle,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
 
-use crossbeam_channel::{Receiver, Sender, bounded};
 use partita_simulator::{
     Guide, HandleId, HandleState, Inputs, Mobility, Motion, Note, Outcome, Reaction, Simulator, SimulatorError,
     Snapshot, Stages, Wrench,
@@ -29,10 +27,8 @@ pub(crate) enum Request {
     Retract(u64),
     /// Drop the snapshot of this number.
     Forget(u64),
-    /// Bytes of the snapshot of this number.
-    Bytes(u64),
-    /// Take this simulator instead, at the snapshot of this number.
-    Replace(Box<dyn Simulator>, u64),
+    /// Follow the guides, and go to the snapshot of this number.
+    Enter(u64),
     /// Keep the snapshot of these bytes under this number.
     Adopt(u64, Vec<u8>),
     /// Look at it.
@@ -48,10 +44,21 @@ pub(crate) enum Request {
 pub(crate) enum Reply {
     Stepped(Box<Stepped>),
     Done(Result<(), SimulatorError>),
-    Bytes(Result<Vec<u8>, SimulatorError>),
     /// In world axes, one a handle.
     Mobilities(Result<Vec<(Mobility, bool)>, SimulatorError>),
     Answers(Result<[Vec<HandleState>; 2], SimulatorError>),
+}
+
+impl Reply {
+    /// Whether it succeeded.
+    pub(crate) fn done(self) -> Result<(), SimulatorError> {
+        match self {
+            Self::Done(result) => result,
+            Self::Stepped(stepped) => stepped.outcome.map(|_| ()),
+            Self::Mobilities(result) => result.map(|_| ()),
+            Self::Answers(result) => result.map(|_| ()),
+        }
+    }
 }
 
 /// What came of a step.
@@ -88,19 +95,52 @@ pub(crate) struct StepSummary {
     pub stages: Stages,
 }
 
-/// A simulator with its marks.
-pub(crate) struct Worker {
-    simulator: Box<dyn Simulator>,
+/// All that another simulator needs to take a simulator's place. No lock is held while a simulator works.
+pub(crate) struct Post {
     guides: Vec<Guide>,
     watched: Vec<HandleId>,
-    marks: BTreeMap<u64, Snapshot>,
+    marks: Mutex<BTreeMap<u64, Snapshot>>,
+}
+
+impl Post {
+    pub(crate) fn new(guides: Vec<Guide>, watched: Vec<HandleId>) -> Self {
+        Self { guides, watched, marks: Mutex::default() }
+    }
+
+    fn marks(&self) -> MutexGuard<'_, BTreeMap<u64, Snapshot>> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy for another simulator; what this one still does with its marks is not seen there.
+    pub(crate) fn copy(&self) -> Self {
+        let Self { guides, watched, .. } = self;
+        Self { guides: guides.clone(), watched: watched.clone(), marks: Mutex::new(self.marks().clone()) }
+    }
+
+    /// The snapshot of this number.
+    fn mark(&self, number: u64) -> Result<Snapshot, SimulatorError> {
+        let mark = self.marks().get(&number).cloned();
+        mark.ok_or_else(|| SimulatorError::refused("mark", number, "one that was kept"))
+    }
+
+    /// Bytes of the snapshot of this number.
+    pub(crate) fn bytes(&self, number: u64) -> Result<Vec<u8>, SimulatorError> {
+        let mark = self.mark(number)?;
+        catch_unwind(AssertUnwindSafe(|| mark.to_bytes())).map_err(|panic| panicked(&*panic))
+    }
+}
+
+/// A simulator at its post.
+pub(crate) struct Worker {
+    simulator: Box<dyn Simulator>,
+    post: Arc<Post>,
     /// A forgotten snapshot, for its memory.
     spare: Option<Snapshot>,
 }
 
 impl Worker {
-    pub(crate) fn new(simulator: Box<dyn Simulator>, guides: Vec<Guide>, watched: Vec<HandleId>) -> Self {
-        Self { simulator, guides, watched, marks: BTreeMap::new(), spare: None }
+    pub(crate) fn new(simulator: Box<dyn Simulator>, post: Arc<Post>) -> Self {
+        Self { simulator, post, spare: None }
     }
 
     /// Answers one request. A panic of the simulator becomes an error.
@@ -108,42 +148,32 @@ impl Worker {
         match request {
             Request::Step { dt, n, inputs, states } => Reply::Stepped(Box::new(self.step(dt, n, inputs, states))),
             Request::Mark(number) => {
-                // The old snapshot of this number stays until there is a new one.
-                let reuse = self.spare.take();
+                let old = self.post.marks().remove(&number);
+                let reuse = old.or_else(|| self.spare.take());
                 Reply::Done(self.guarded(|worker| {
                     let snapshot = worker.simulator.snapshot(reuse);
-                    worker.spare = worker.marks.insert(number, snapshot);
+                    worker.post.marks().insert(number, snapshot);
                     Ok(())
                 }))
             }
-            Request::Retract(number) => Reply::Done(self.guarded(|worker| match worker.marks.get(&number) {
-                Some(snapshot) => worker.simulator.retract(snapshot),
-                None => Err(SimulatorError::refused("mark", number, "one that was kept")),
-            })),
+            Request::Retract(number) => {
+                Reply::Done(self.guarded(|worker| worker.simulator.retract(&worker.post.mark(number)?)))
+            }
             Request::Adopt(number, bytes) => Reply::Done(self.guarded(|worker| {
                 let snapshot = worker.simulator.snapshot_from_bytes(&bytes)?;
-                worker.marks.insert(number, snapshot);
+                worker.post.marks().insert(number, snapshot);
                 Ok(())
             })),
-            Request::Bytes(number) => Reply::Bytes(match self.marks.get(&number) {
-                Some(snapshot) => {
-                    catch_unwind(AssertUnwindSafe(|| snapshot.to_bytes())).map_err(|panic| panicked(&*panic))
+            Request::Enter(number) => Reply::Done(self.guarded(|worker| {
+                let Worker { simulator, post, .. } = worker;
+                if !post.guides.is_empty() {
+                    simulator.follow(post.guides.clone())?;
                 }
-                None => Err(SimulatorError::refused("mark", number, "one that was kept")),
-            }),
-            Request::Replace(mut simulator, number) => Reply::Done(self.guarded(|worker| {
-                let Some(snapshot) = worker.marks.get(&number) else {
-                    return Err(SimulatorError::refused("mark", number, "one that was kept"));
-                };
-                if !worker.guides.is_empty() {
-                    simulator.follow(worker.guides.clone())?;
-                }
-                simulator.retract(snapshot)?;
-                worker.simulator = simulator;
-                Ok(())
+                simulator.retract(&post.mark(number)?)
             })),
             Request::Forget(number) => {
-                self.spare = self.marks.remove(&number).or_else(|| self.spare.take());
+                let forgotten = self.post.marks().remove(&number);
+                self.spare = forgotten.or_else(|| self.spare.take());
                 Reply::Done(Ok(()))
             }
             Request::Inspect(look) => Reply::Done(self.guarded(|worker| {
@@ -164,12 +194,12 @@ impl Worker {
         let start = Instant::now();
         let [mut reactions, mut impacts, mut holding] = [const { Vec::new() }; 3];
         let mut passed_on = Vec::new();
-        states.resize(self.watched.len(), HandleState::default());
+        states.resize(self.post.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
             let mut summary =
                 worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
             worker.note_turns(dt, n, &inputs.motions, &mut summary.notes);
-            worker.simulator.read(&worker.watched, &mut states)?;
+            worker.simulator.read(&worker.post.watched, &mut states)?;
             Ok(summary)
         });
         let seconds = start.elapsed().as_secs_f64();
@@ -178,7 +208,7 @@ impl Worker {
 
     /// Notes obstacles that turn by more in a window of `dt` `[s]` than `n` steps follow.
     fn note_turns(&self, dt: f64, n: u32, motions: &[Option<Motion>], notes: &mut Vec<Note>) {
-        for (guide, motion) in self.guides.iter().zip(motions) {
+        for (guide, motion) in self.post.guides.iter().zip(motions) {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { continue };
             if turns_too_far(n, motion, dt) {
                 let kind = "turns so far in a window that contact does not follow it; raise the scene's rate";
@@ -226,7 +256,7 @@ impl Worker {
             let cut = |(guide, motion): (&Guide, &Option<_>)| {
                 motion.as_ref().map(|motion: &Motion| motion.part(guide, dt, n, i))
             };
-            let motions = self.guides.iter().zip(&inputs.motions).map(cut).collect();
+            let motions = self.post.guides.iter().zip(&inputs.motions).map(cut).collect();
             let impulses = if i == 0 { inputs.impulses.clone() } else { Vec::new() };
             let responses = if i + 1 == n { inputs.responses.clone() } else { Vec::new() };
             let part = Inputs { loads: inputs.loads.clone(), impulses, motions, responses };
@@ -269,114 +299,4 @@ fn panicked(panic: &(dyn Any + Send)) -> SimulatorError {
     let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
     SimulatorError::failed("simulator", format!("a panic: {text}"), "no panic")
-}
-
-/// A worker, here or on its thread. [`Seat::post`] a request, then [`Seat::wait`] for its reply;
-/// what is posted to several threads at once runs at once.
-pub(crate) enum Seat {
-    Here { worker: Box<Worker>, reply: Option<Reply> },
-    Thread { requests: Option<Sender<Request>>, replies: Receiver<Reply>, thread: Option<JoinHandle<()>> },
-}
-
-impl Seat {
-    pub(crate) fn here(worker: Worker) -> Self {
-        Self::Here { worker: Box::new(worker), reply: None }
-    }
-
-    /// # Errors
-    /// The system gives no thread.
-    pub(crate) fn thread(name: &str, mut worker: Worker) -> std::io::Result<Self> {
-        let (requests, inbox) = bounded::<Request>(1);
-        let (outbox, replies) = bounded(1);
-        let serve = move || {
-            for request in inbox {
-                if outbox.send(worker.serve(request)).is_err() {
-                    return;
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().name(name.replace('\0', " ")).spawn(serve)?;
-        Ok(Self::Thread { requests: Some(requests), replies, thread: Some(thread) })
-    }
-
-    pub(crate) fn post(&mut self, request: Request) {
-        match self {
-            Self::Here { worker, reply } => *reply = Some(worker.serve(request)),
-            Self::Thread { requests, .. } => {
-                // The thread lives until its seat is dropped: `serve` catches every panic.
-                let requests = requests.as_ref().expect("taken only when the seat is dropped");
-                requests.send(request).expect("the worker's thread lives as long as its seat");
-            }
-        }
-    }
-
-    pub(crate) fn wait(&mut self) -> Reply {
-        match self {
-            Self::Here { reply, .. } => reply.take().expect("every wait follows a post"),
-            Self::Thread { replies, .. } => replies.recv().expect("the worker's thread lives as long as its seat"),
-        }
-    }
-
-    /// Posts and waits.
-    pub(crate) fn ask(&mut self, request: Request) -> Result<(), SimulatorError> {
-        self.post(request);
-        match self.wait() {
-            Reply::Done(result) => result,
-            Reply::Stepped(stepped) => stepped.outcome.map(|_| ()),
-            Reply::Bytes(result) => result.map(|_| ()),
-            Reply::Mobilities(result) => result.map(|_| ()),
-            Reply::Answers(result) => result.map(|_| ()),
-        }
-    }
-
-    /// Mobilities of handles in world axes, as a step of `dt` `[s]` shows them.
-    pub(crate) fn mobilities(
-        &mut self,
-        handles: Vec<HandleId>,
-        dt: f64,
-    ) -> Result<Vec<(Mobility, bool)>, SimulatorError> {
-        self.post(Request::Mobilities { handles, dt });
-        match self.wait() {
-            Reply::Mobilities(found) => found,
-            _ => unreachable!("mobilities are answered by mobilities"),
-        }
-    }
-
-    /// States of handles after `n` steps of `dt / n` `[s]` without and with a load on the first `[N]`.
-    pub(crate) fn answers(
-        &mut self,
-        handles: Vec<HandleId>,
-        load: [f64; 3],
-        dt: f64,
-        n: u32,
-    ) -> Result<[Vec<HandleState>; 2], SimulatorError> {
-        self.post(Request::Answers { handles, load, dt, n });
-        match self.wait() {
-            Reply::Answers(found) => found,
-            _ => unreachable!("answers are answered by answers"),
-        }
-    }
-
-    /// Looks at the simulator where it lives and brings back what was seen.
-    pub(crate) fn look<R: Send + 'static>(
-        &mut self,
-        look: impl FnOnce(&dyn Simulator) -> R + Send + 'static,
-    ) -> Result<R, SimulatorError> {
-        let (outbox, inbox) = bounded(1);
-        self.ask(Request::Inspect(Box::new(move |simulator| {
-            let _ = outbox.send(look(simulator));
-        })))?;
-        inbox.recv().map_err(|_| SimulatorError::failed("inspection", "no answer", "an answer"))
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        if let Self::Thread { requests, thread, .. } = self {
-            drop(requests.take());
-            if let Some(thread) = thread.take() {
-                let _ = thread.join();
-            }
-        }
-    }
 }

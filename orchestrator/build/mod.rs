@@ -4,7 +4,10 @@ mod attachments;
 mod check;
 mod contacts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use nalgebra::Vector3;
 use partita_simulator::{Carrier, Guide, HandleId, HandleState, Kind, Mobility, Settings, Simulator};
@@ -16,9 +19,9 @@ use crate::{
     plan::{Interface, Member, Slot, SpringPlan},
     plausible::implausible,
     scene::Spring,
+    seat::{Mode, Seat},
     settings::settings,
     springs::SpringEnds,
-    worker::{Seat, Worker},
 };
 
 pub(crate) fn build(scene: Scene) -> Result<Run, Error> {
@@ -262,14 +265,12 @@ impl Builder {
     fn into_run(self, levels: Vec<Vec<usize>>, settings: Settings, implausible: Vec<Warning>) -> Result<Run, Error> {
         let Self { scene, members, interfaces, guides, springs, .. } = self;
         let time = scene.simulators[0].time();
+        let patience = scene.patience.map(Duration::from_secs_f64);
+        let mode = if scene.threads || patience.is_some() { Mode::Threads(patience) } else { Mode::InLine };
         let mut seats = Vec::new();
         for ((simulator, member), guides) in scene.simulators.into_iter().zip(&members).zip(guides) {
-            let worker = Worker::new(simulator, guides, member.watched.clone());
-            seats.push(match scene.threads {
-                false => Seat::here(worker),
-                true => Seat::thread(&member.name, worker)
-                    .map_err(|error| Error::refused("thread", error, "a thread for each simulator"))?,
-            });
+            let seat = Seat::new(mode, simulator, guides, member.watched.clone());
+            seats.push(seat.map_err(|error| Error::Simulator { simulator: member.name.clone(), error })?);
         }
         let is_strict = scene.is_strict;
         let mut engine = Engine::new(members, seats, levels, interfaces, springs, scene.scheme, scene.rate.dt)?;

@@ -1,18 +1,25 @@
 //! Faults at any verb of a simulator: the run is at its last accepted window, can be read and saved there, and goes
 //! on as if nothing had been once the simulator is well or replaced.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::sleep,
+    time::{Duration, Instant},
+};
 
 use crate::common::following_mass;
 use partita::{
     prelude::*,
     simulator::{
-        Follows, Guide, HandleTable, Inputs, Ledger, Mobility, Reaction, Snapshot, StepReport, Surface,
+        Cloud, Follows, Guide, HandleTable, Inputs, Ledger, Mobility, Reaction, Snapshot, StepReport, Surface,
         reference::{MassOnSpring, SpringParameters},
     },
 };
 
 const DT: f64 = 1.0 / 64.0;
+
+/// Patience of scenes in which simulators may hang `[s]`.
+const PATIENCE: f64 = 0.1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
@@ -20,6 +27,7 @@ enum Verb {
     Read,
     Snapshot,
     Retract,
+    Cloud,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +38,8 @@ enum Kind {
     Nan,
     /// A panic after the verb did its work, and an error after it.
     Late,
+    /// No answer until it is mended, or for twice the patience if it strikes a limited number of times.
+    Hang,
 }
 
 /// A fault from call number `from` of a verb on, `times` times.
@@ -67,12 +77,27 @@ struct Faulty<S> {
 }
 
 impl<S> Faulty<S> {
+    fn plan(&self) -> MutexGuard<'_, Plan> {
+        self.plan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn strikes(&self, verb: Verb) -> Option<Kind> {
-        let kind = self.plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).strikes(verb);
-        if kind == Some(Kind::Panic) {
-            panic!("planned at {verb:?}");
+        let kind = self.plan().strikes(verb);
+        match kind {
+            Some(Kind::Panic) => panic!("planned at {verb:?}"),
+            Some(Kind::Hang) => {
+                let start = Instant::now();
+                let hangs = |(fault, _): &(Fault, u32)| {
+                    fault.kind == Kind::Hang
+                        && (fault.times == u32::MAX || start.elapsed().as_secs_f64() < 2.0 * PATIENCE)
+                };
+                while self.plan().0.iter().any(hangs) {
+                    sleep(Duration::from_millis(1));
+                }
+                None
+            }
+            _ => kind,
         }
-        kind
     }
 }
 
@@ -149,6 +174,12 @@ impl<S: Simulator> Simulator for Faulty<S> {
     fn ledger(&self) -> Option<Ledger> {
         self.inner.ledger()
     }
+    fn cloud(&self, out: &mut Cloud) {
+        self.inner.cloud(out);
+        if self.strikes(Verb::Cloud) == Some(Kind::Nan) {
+            out.push(7, [0.0, f64::NAN, 0.0]);
+        }
+    }
     fn as_any(&self) -> &dyn std::any::Any {
         self.inner.as_any()
     }
@@ -181,7 +212,10 @@ fn scene_of(scheme: &Scheme, threads: bool) -> (Run, Plans, HandleId) {
     let (handle, point) = (leader.inner.mass(), follower.point(0));
     let follower = Faulty { inner: follower, plan: plans[1].clone(), spin: None };
     let mut scene = Scene::new(Rate::seconds(DT));
-    scene.scheme(scheme.clone()).attach(point, handle).threads(threads);
+    scene.scheme(scheme.clone()).attach(point, handle);
+    if threads {
+        scene.patience(PATIENCE);
+    }
     scene.add(leader).add(follower);
     (scene.build().unwrap(), plans, handle)
 }
@@ -217,10 +251,13 @@ fn no_fault_costs_an_accepted_window() {
         let mut random = SplitMix(seed);
         let which = random.below(2);
         let (scheme, expected) = (&schemes[which], &expected[which]);
-        let (mut run, plans, handle) = scene_of(scheme, seed % 5 == 0);
+        let threads = seed % 5 == 0;
+        let (mut run, plans, handle) = scene_of(scheme, threads);
         let fault = |random: &mut SplitMix| Fault {
             verb: [Verb::Step, Verb::Read, Verb::Snapshot, Verb::Retract][random.below(4)],
-            kind: [Kind::Error, Kind::Panic, Kind::Nan, Kind::Late][random.below(4)],
+            // Nobody waits in line.
+            kind: [Kind::Error, Kind::Panic, Kind::Nan, Kind::Late, Kind::Hang]
+                [random.below(4 + u32::from(seed % 10 == 0))],
             from: random.below(16) as u32,
             times: [1, 2, u32::MAX][random.below(3)],
         };
@@ -271,7 +308,7 @@ fn no_fault_costs_an_accepted_window() {
                     assert!(last.is_none_or(|last| bits(other) == bits(last)), "{what}: saved");
                 }
                 for plan in &plans {
-                    *plan.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Plan::default();
+                    *plan.lock().unwrap_or_else(PoisonError::into_inner) = Plan::default();
                 }
                 if seed % 2 == 0 {
                     run.replace(leader(&plans[0])).unwrap();
@@ -282,6 +319,53 @@ fn no_fault_costs_an_accepted_window() {
     }
     println!("{failures} failures, {stuck} while stuck, {replaced} replaced");
     assert!(failures > 500 && stuck > 10 && replaced > 50, "{failures} {stuck} {replaced}");
+}
+
+/// A simulator that never answers again, at any verb, is named within the patience. The run is saved without it, and
+/// continues with another one as if nothing had happened.
+#[test]
+fn a_simulator_that_never_answers_is_replaced() {
+    for scheme in [Scheme::Interleaved, Relaxed::default().into()] {
+        let (mut other, _, handle) = scene_of(&scheme, false);
+        (0..8).for_each(|_| drop(other.advance().unwrap()));
+        let expected = bits(other.state(handle).unwrap());
+        for verb in [Verb::Step, Verb::Read, Verb::Snapshot, Verb::Retract] {
+            let (mut run, plans, handle) = scene_of(&scheme, true);
+            (0..4).for_each(|_| drop(run.advance().unwrap()));
+            let before = bits(run.state(handle).unwrap());
+            let mut faults = vec![(Fault { verb, kind: Kind::Hang, from: 0, times: u32::MAX }, 0)];
+            if verb == Verb::Retract {
+                faults.push((Fault { verb: Verb::Step, kind: Kind::Error, from: 0, times: 1 }, 0));
+            }
+            plans[0].lock().unwrap().0 = faults;
+            let start = Instant::now();
+            let error = run.advance().unwrap_err().to_string();
+            assert!(error.contains("`leader`"), "{verb:?}: {error}");
+            let again = run.advance().unwrap_err();
+            assert!(matches!(again, partita::Error::Stuck { .. }), "{verb:?}: {again}");
+            assert!(again.to_string().contains("patience"), "{verb:?}: {again}");
+            assert!(start.elapsed().as_secs_f64() < 20.0 * PATIENCE, "{verb:?}: {:?}", start.elapsed());
+            assert_eq!((run.windows(), bits(run.state(handle).unwrap())), (4, before), "{verb:?}");
+            let (mut elsewhere, _, _) = scene_of(&scheme, false);
+            elsewhere.restore(&run.save().unwrap()).unwrap();
+            run.replace(leader(&Arc::default())).unwrap();
+            for run in [&mut run, &mut elsewhere] {
+                (0..4).for_each(|_| drop(run.advance().unwrap()));
+                assert_eq!(bits(run.state(handle).unwrap()), expected, "{verb:?}");
+            }
+            run.rewind_to(2).unwrap();
+        }
+    }
+}
+
+/// A particle that is nowhere is named when it is to be drawn.
+#[test]
+fn a_particle_that_is_nowhere_is_named() {
+    let (mut run, plans, _) = scene_of(&Scheme::Interleaved, false);
+    plans[1].lock().unwrap().0.push((Fault { verb: Verb::Cloud, kind: Kind::Nan, from: 0, times: 1 }, 0));
+    let words = run.picture().unwrap_err().to_string();
+    assert!(words.contains("`follower`") && words.contains("particle 7") && words.contains("NaN"), "{words}");
+    assert!(run.picture().is_ok());
 }
 
 /// A way back that fails leaves the run where it was, and works once the simulator is well.

@@ -6,7 +6,7 @@ use partita_mesh::Mesh;
 #[test]
 fn settings_name_simulators_couplings_and_their_parameters() {
     let mut rigid = RigidBodies::new("rigid").gravity([0.0, -1.62, 0.0]);
-    let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.1)).at([0.0, 1.0, 0.0])).unwrap();
+    let ball = rigid.add("ball", Body::dynamic(Shape::ball(0.1)).mass(2.5).friction(0.4).at([0.0, 1.0, 0.0])).unwrap();
     let sheet = Mesh::grid([4, 4], [1.0, 1.0]).unwrap();
     let cloth = ImplicitCloth::new("cloth", sheet, Fabric::cotton()).unwrap();
     let mut hail = Particles::new("hail").drag(0.25);
@@ -33,6 +33,8 @@ fn settings_name_simulators_couplings_and_their_parameters() {
         ("/springs/0/damping", 0.5),
         ("/springs/0/rest_length", 1.5),
         ("/simulators/rigid/gravity/1", -1.62),
+        ("/simulators/rigid/bodies/ball/friction", 0.4),
+        ("/simulators/rigid/bodies/ball/mass", 2.5),
         ("/simulators/hail/drag", 0.25),
         ("/thresholds/work", 0.1),
     ] {

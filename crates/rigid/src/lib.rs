@@ -70,6 +70,7 @@ mod mesh;
 mod mobility;
 mod parameters;
 mod rotation;
+mod settings;
 mod shape;
 mod simulator;
 mod state;

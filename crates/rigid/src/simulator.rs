@@ -4,7 +4,7 @@ use std::{any::Any, sync::Arc};
 
 use partita_simulator::{
     Follows, Guide, HandleId, HandleState, HandleTable, Inputs, Ledger, Mobility, Motion, Settings, Simulator,
-    SimulatorError, Snapshot, StepReport, Surface, settings_of,
+    SimulatorError, Snapshot, StepReport, Surface,
 };
 
 use crate::{RigidBodies, state::State, step::Undo};
@@ -69,7 +69,7 @@ impl Simulator for RigidBodies {
     }
 
     fn settings(&self) -> Settings {
-        settings_of(&self.parameters)
+        RigidBodies::settings(self)
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -5,41 +5,20 @@
 
 use super::ExportError;
 use super::names::Unique;
-use super::reel::Reel;
+use super::reel::{Reel, Stages};
 use crate::partial::PartialFile;
 use crate::{Begin, Frame};
 use partita::simulator::Carrier;
 
-/// Simulator and stage, in order of first appearance.
-type Stages = Vec<(usize, String)>;
-
 pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), ExportError> {
-    let stages = stages(reel)?;
+    let stages = reel.stages()?;
     file.put(header(&reel.begin, &stages).as_bytes())?;
-    reel.rewind();
     while let Some((number, frame)) = reel.next_frame()? {
         let cells = row(&reel.begin, &stages, number, &frame);
         let cells: Vec<String> = cells.iter().map(|cell| cell.map_or(String::new(), number_text)).collect();
         file.put((cells.join(",") + "\n").as_bytes())?;
     }
     Ok(())
-}
-
-/// A stage may first run in the middle of a run, but a table has all its columns from the top.
-fn stages(reel: &mut Reel) -> Result<Stages, ExportError> {
-    let mut stages = Vec::new();
-    while let Some((_, frame)) = reel.next_frame()? {
-        for (simulator, list) in frame.numbers.stages.iter().enumerate() {
-            for (stage, _) in list {
-                if !stages.iter().any(|(s, name)| *s == simulator && name == stage) {
-                    stages.push((simulator, stage.clone()));
-                }
-            }
-        }
-    }
-    stages.sort_by_key(|(simulator, _)| *simulator);
-    stages.retain(|(simulator, _)| *simulator < reel.begin.simulators.len());
-    Ok(stages)
 }
 
 fn header(begin: &Begin, stages: &Stages) -> String {

@@ -16,6 +16,7 @@
 //! | `forces/interface`, `forces/offsets`     | (all), (frames + 1)       | as with particles                        |
 //! | `kinetic`, `potential`, `iterations`     | (frames, s)               | `[J]`, `[J]`, a window                   |
 //! | `work`, `momentum_error`, `gap`, `load_change`, `passes`, `coupling` | (frames) | `[J]`, `[N s]`, `[m]`, `[-]`, a window, `[ms]` |
+//! | `stages`, `stage_times`                  | (k, 2), (frames, k)       | simulator, stage; mean over the windows of a frame `[ms]` |
 //! | `impulses`                               | (frames, i, 3, 6)         | used, got, pending `[N s]`, `[N m s]`    |
 //!
 //! What a simulator does not know is NaN.
@@ -27,7 +28,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::ExportError;
 use super::error::writing;
-use super::reel::Reel;
+use super::reel::{Reel, Stages};
 use super::spool::{Spool, Stream};
 use crate::partial::PartialFile;
 use crate::{Begin, Frame, Placement};
@@ -68,7 +69,8 @@ pub(super) fn write(reel: &mut Reel, file: &mut PartialFile) -> Result<(), Expor
     let clouds: Vec<Runs> = titles.iter().map(|title| Runs::new(&mut arrays, title, &["points"])).collect();
     let forces = Runs::new(&mut arrays, "forces", &["position", "force", "torque"]);
     let interface = arrays.array("forces/interface", INTEGER, &[0]);
-    let numbers = NumberArrays::new(&mut arrays, &reel.begin);
+    let stages = reel.stages()?;
+    let numbers = NumberArrays::new(&mut arrays, &reel.begin, stages)?;
 
     clouds.iter().chain([&forces]).try_for_each(|runs| runs.begin(&mut arrays))?;
     while let Some((_, frame)) = reel.next_frame()? {
@@ -174,22 +176,31 @@ struct NumberArrays {
     kinetic: Id,
     potential: Id,
     iterations: Id,
+    stages: Stages,
+    stage_times: Id,
     impulses: Id,
 }
 
 impl NumberArrays {
     const SINGLE: [&str; 7] = ["time", "work", "momentum_error", "gap", "load_change", "passes", "coupling"];
 
-    fn new(arrays: &mut Arrays, begin: &Begin) -> Self {
+    fn new(arrays: &mut Arrays, begin: &Begin, stages: Stages) -> Result<Self, ExportError> {
         let (simulators, interfaces) = (begin.simulators.len(), begin.interfaces.len());
-        Self {
+        arrays.words(
+            "stages",
+            &[0, 2],
+            stages.iter().flat_map(|(simulator, stage)| [&begin.simulators[*simulator], stage]).collect(),
+        )?;
+        Ok(Self {
             window: arrays.array("window", INTEGER, &[0]),
             single: Self::SINGLE.map(|name| arrays.array(name, FLOAT, &[0])).to_vec(),
             kinetic: arrays.array("kinetic", FLOAT, &[0, simulators]),
             potential: arrays.array("potential", FLOAT, &[0, simulators]),
             iterations: arrays.array("iterations", FLOAT, &[0, simulators]),
+            stage_times: arrays.array("stage_times", FLOAT, &[0, stages.len()]),
+            stages,
             impulses: arrays.array("impulses", FLOAT, &[0, interfaces, 3, 6]),
-        }
+        })
     }
 
     fn frame(&self, arrays: &mut Arrays, begin: &Begin, frame: &Frame) -> Result<(), ExportError> {
@@ -207,6 +218,12 @@ impl NumberArrays {
         }
         let iterations = |i| n.iterations.get(i).copied().unwrap_or(f64::NAN);
         arrays.floats(self.iterations, &simulators.map(iterations).collect::<Vec<_>>())?;
+        let took = |(simulator, stage): &(usize, String)| {
+            let list = n.stages.get(*simulator)?;
+            list.iter().find(|(name, _)| name == stage).map(|(_, milliseconds)| *milliseconds)
+        };
+        let times = self.stages.iter().map(|stage| took(stage).unwrap_or(f64::NAN));
+        arrays.floats(self.stage_times, &times.collect::<Vec<_>>())?;
         let impulse = |i| n.impulses.get(i).copied().unwrap_or([[f64::NAN; 6]; 3]);
         let impulses: Vec<[[f64; 6]; 3]> = (0..begin.interfaces.len()).map(impulse).collect();
         arrays.floats(self.impulses, impulses.as_flattened().as_flattened())

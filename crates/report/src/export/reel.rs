@@ -8,6 +8,9 @@ use crate::{Begin, Frame, Numbers, Placement, Tape};
 /// Largest coordinate that can be exported `[m]`: beyond, sums and single precision overflow.
 const LARGEST: f64 = 1e30;
 
+/// Simulator and stage, by simulator, then in order of first appearance.
+pub(super) type Stages = Vec<(usize, String)>;
+
 /// Reads a tape from its first frame to its last.
 pub(super) struct Reel<'a> {
     tape: &'a mut Tape,
@@ -65,6 +68,25 @@ impl<'a> Reel<'a> {
     /// Back to the first frame.
     pub fn rewind(&mut self) {
         (self.next, self.time) = (0, f64::NEG_INFINITY);
+    }
+
+    /// Stages of all frames, since one may first run in the middle of a run. Rewinds.
+    pub fn stages(&mut self) -> Result<Stages, ExportError> {
+        let mut stages = Vec::new();
+        self.rewind();
+        while let Some((_, frame)) = self.next_frame()? {
+            for (simulator, list) in frame.numbers.stages.iter().enumerate() {
+                for (stage, _) in list {
+                    if !stages.iter().any(|(s, name)| *s == simulator && name == stage) {
+                        stages.push((simulator, stage.clone()));
+                    }
+                }
+            }
+        }
+        self.rewind();
+        stages.sort_by_key(|(simulator, _)| *simulator);
+        stages.retain(|(simulator, _)| *simulator < self.begin.simulators.len());
+        Ok(stages)
     }
 
     /// Where `time` `[s]` stands, in frames since the first one, to a millionth: whole where windows end with frames.

@@ -162,6 +162,13 @@ fn arrays_hold_every_bit_and_tell_their_shape() {
     let kinetic = all(&|f| f.numbers.energies.iter().map(|e| unknown(e.map(|[kinetic, _]| kinetic))).collect());
     assert_eq!(array(&path, "kinetic"), float("7, 3,", kinetic));
     assert_eq!(array(&path, "momentum_error").2, all(&|f| vec![unknown(f.numbers.momentum_error)]));
+    // By simulator, in the order in which they first ran: "predict", "late" from frame 3 on, and "step".
+    let [predict, step] = [0, 1].map(|simulator| move |f: &Frame| f.numbers.stages[simulator][0].1);
+    let late = |f: &Frame| f.numbers.stages[0].get(1).map_or(f64::NAN, |stage| stage.1);
+    let times = all(&|f| vec![predict(&f), late(&f), step(&f)]);
+    assert_eq!(array(&path, "stage_times"), float("7, 3,", times));
+    let (kind, shape, _) = array(&path, "stages");
+    assert_eq!((kind.as_str(), shape.as_str()), ("<U15", "3, 2,"));
     let impulses = all(&|f| f.numbers.impulses.as_flattened().concat());
     assert_eq!(array(&path, "impulses"), float("7, 2, 3, 6,", impulses));
     let (kind, shape, _) = array(&path, "interfaces");
