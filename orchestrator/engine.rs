@@ -166,10 +166,12 @@ impl Engine {
         let mut states = Vec::new();
         for (seat, member) in seats.iter_mut().zip(&members) {
             let watched = member.watched.clone();
-            states.push(seat.look(move |simulator| {
+            let read = seat.look(move |simulator| {
                 let mut states = vec![HandleState::default(); watched.len()];
                 simulator.read(&watched, &mut states).map(|()| states)
-            })??);
+            });
+            let read = read.and_then(|states| states);
+            states.push(read.map_err(|error| Error::Simulator { simulator: member.name.clone(), error })?);
         }
         let idle = |interface: &Interface| {
             let zeros = vec![Wrench::ZERO; interface.slots.len()];

@@ -1,6 +1,5 @@
-//! Going back: a mark now and then, and what came from outside since. Rewind, undo and recovery
-//! from a failure are all "retract to a mark, then play the windows since again", exact because a
-//! repeated step gives the same bits.
+//! Going back: a mark now and then, and the inputs from outside since. Rewind and undo retract to a
+//! mark and repeat the windows since, which is exact because a repeated step gives the same bits.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! What can be drawn of a run.
+//! The drawable state of a run: surfaces and particles.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use partita_simulator::{Cloud, HandleState, Simulator, SimulatorError, Surface};
 
 use crate::{Result, Run};
 
-/// A surface where it is now.
+/// A surface with its current pose.
 #[derive(Clone, Debug)]
 pub struct PosedSurface {
     /// Name of its simulator.
@@ -39,8 +39,8 @@ impl Run {
     /// All that can be drawn now.
     ///
     /// # Errors
-    /// A simulator panicked while it was looked at, does not give the states of handles that carry its surfaces, gives
-    /// numbers that are not finite, or has two particles of one id.
+    /// A simulator panicked, timed out or is stuck, cannot read the handles that carry its surfaces,
+    /// reports numbers that are not finite, or has two particles with one id.
     pub fn picture(&mut self) -> Result<Picture> {
         let mut picture = Picture { time: self.time(), ..Picture::default() };
         for member in 0..self.engine.members.len() {

@@ -1,22 +1,41 @@
 //! Recovery: after any failure the run is at its last accepted window.
 //!
 //! A window is accepted once every simulator has taken a snapshot at its end. After a failure all
-//! simulators retract to the snapshot of the last accepted window. No step is repeated, so a
-//! simulator whose every step fails, or that never answers again, loses no accepted window.
+//! simulators retract to the snapshot of the last accepted window. No step is repeated. So the run
+//! loses no accepted window to a simulator whose every step fails, or that never replies again.
 //!
 //! A simulator that cannot retract is stuck, and no window starts until it can or is replaced.
 //! Until then the orchestrator returns the last states of its watched handles.
 
 use partita_simulator::{HandleId, HandleState, Simulator};
 
-use crate::{Error, Result, Run, engine::Failure, history::Mark, worker::Request};
+use crate::{
+    Error, Result, Run,
+    engine::{Engine, Failure},
+    history::Mark,
+    worker::Request,
+};
 
-/// Numbers of the marks of accepted windows, used in turns, far from those within a window and from those to go back to.
+/// Numbers of the snapshots of accepted windows, used alternately. Bit 63 separates them from those of rewind marks.
 const ACCEPTED: [u64; 2] = [1 << 63, (1 << 63) + 1];
 
+impl Engine {
+    /// # Errors
+    /// A simulator has timed out since the last recovery.
+    fn check_timeouts(&self) -> std::result::Result<(), Failure> {
+        let mut timeouts = self.seats.iter().enumerate().filter_map(|(member, seat)| Some((member, seat.timeout()?)));
+        timeouts.next().map_or(Ok(()), |(member, error)| Err(Failure { member, error }))
+    }
+}
+
 impl Run {
-    /// Makes the present state the last accepted one, which it is once every simulator has a snapshot of it.
+    /// Accepts the current state once every simulator has stored a snapshot of it.
+    ///
+    /// # Errors
+    /// A simulator has timed out, even if its reply has arrived since: the state may depend on the clock. Or one
+    /// gives no snapshot.
     pub(crate) fn accept(&mut self) -> std::result::Result<(), Failure> {
+        self.engine.check_timeouts()?;
         let number = ACCEPTED[usize::from(self.accepted.number == ACCEPTED[0])];
         self.engine.mark(number, false)?;
         self.accepted = Mark { number, coupled: self.engine.state.clone() };
@@ -27,8 +46,9 @@ impl Run {
     pub(crate) fn recover(&mut self) {
         for member in 0..self.engine.members.len() {
             let back = self.engine.ask(member, Request::Retract(self.accepted.number));
-            if let Err(Failure { error, .. }) = back {
-                self.stuck.insert(member, error);
+            match back {
+                Ok(()) => self.engine.seats[member].clear_timeout(),
+                Err(Failure { error, .. }) => drop(self.stuck.insert(member, error)),
             }
         }
         self.engine.resume(self.accepted.coupled.clone());
@@ -50,6 +70,9 @@ impl Run {
                 self.stuck.insert(member, error);
                 return Err(self.error_of_stuck(member));
             }
+            let kept: Vec<u64> = self.marks.kept.iter().map(|mark| mark.number).chain([self.accepted.number]).collect();
+            self.engine.seats[member].retain(&kept);
+            self.engine.seats[member].clear_timeout();
             self.stuck.remove(&member);
         }
         Ok(())
@@ -71,7 +94,7 @@ impl Run {
     /// As [`Run::replace`].
     pub fn replace_boxed(&mut self, simulator: Box<dyn Simulator>) -> Result<()> {
         let member = self.member_named(simulator.name())?;
-        let seat = self.engine.seats[member].taken_by(simulator, self.accepted.number);
+        let seat = self.engine.seats[member].with_simulator(simulator, self.accepted.number);
         self.engine.seats[member] = seat.map_err(|error| self.of(member, error))?;
         self.stuck.remove(&member);
         Ok(())

@@ -98,9 +98,10 @@ impl Run {
     /// Advances by one window.
     ///
     /// # Errors
-    /// A simulator refused, failed or panicked: the error names it, and all are back at the
-    /// window's start, loads pushed for it still in place. The same holds for a window of a
-    /// [`crate::Scene::strict`] scene with a new warning.
+    /// A simulator refused, failed, panicked or timed out: the error names it. The run is back at the
+    /// window's start, and loads pushed for it remain. A simulator that cannot go back there is
+    /// stuck until it can or is replaced. A new warning is such an error in a
+    /// [`crate::Scene::strict`] scene.
     pub fn advance(&mut self) -> Result<WindowReport> {
         self.unstick()?;
         if self.marks.due() {
@@ -477,7 +478,12 @@ impl Run {
         if self.stuck.contains_key(&member) {
             return Err(self.error_of_stuck(member));
         }
-        self.engine.seats[member].look(look).map_err(|error| self.of(member, error))
+        self.engine.seats[member].look(look).map_err(|error| {
+            if self.engine.seats[member].has_timed_out() {
+                self.stuck.insert(member, error.clone());
+            }
+            self.of(member, error)
+        })
     }
 
     pub(crate) fn of(&self, member: usize, error: SimulatorError) -> Error {

@@ -9,7 +9,7 @@ pub struct Scene {
     pub(crate) rate: Rate,
     pub(crate) scheme: Scheme,
     pub(crate) threads: bool,
-    pub(crate) patience: Option<f64>,
+    pub(crate) timeout: Option<f64>,
     pub(crate) rewind: Rewind,
     pub(crate) thresholds: Thresholds,
     pub(crate) is_strict: bool,
@@ -127,7 +127,7 @@ impl Scene {
             rate,
             scheme: Scheme::Interleaved,
             threads: false,
-            patience: None,
+            timeout: None,
             rewind: Rewind::default(),
             thresholds: Thresholds::default(),
             is_strict: false,
@@ -165,13 +165,13 @@ impl Scene {
         self
     }
 
-    /// Longest time that a simulator may take for one answer, such as a step `[s]`. Default: any.
+    /// Sets the longest time to wait for a simulator, such as for a step `[s]`. Default: no limit.
     ///
-    /// Each simulator then has a thread of its own. A window in which one takes longer fails and names it. The run is then
-    /// at its last accepted window, and continues once the simulator has answered or is replaced
-    /// ([`Run::replace`]). Results do not depend on it otherwise.
-    pub fn patience(&mut self, seconds: f64) -> &mut Self {
-        self.patience = Some(seconds);
+    /// Each simulator then has a thread of its own. If one does not reply in time, the window fails
+    /// with an error that names it, and the run is at its last accepted window. It continues once
+    /// the simulator has replied or is replaced ([`Run::replace`]).
+    pub fn timeout(&mut self, seconds: f64) -> &mut Self {
+        self.timeout = Some(seconds);
         self
     }
 

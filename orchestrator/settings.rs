@@ -12,7 +12,7 @@ fn whole(x: f64) -> f64 {
 
 /// Parameters of the scene by name, for tables and files; in metres, kilograms and seconds.
 pub(crate) fn settings(scene: &Scene) -> Settings {
-    let Scene { rate, scheme, threads, patience, thresholds, is_strict, .. } = scene;
+    let Scene { rate, scheme, threads, timeout, thresholds, is_strict, .. } = scene;
     let of = |handles: &[HandleId]| {
         let owner = handles.first()?.owner;
         scene.simulators.iter().find(|simulator| simulator.handles().owner() == owner)
@@ -40,7 +40,7 @@ pub(crate) fn settings(scene: &Scene) -> Settings {
         "rate": whole(1.0 / rate.dt),
         "scheme": scheme,
         "threads": threads,
-        "patience": patience,
+        "timeout": timeout,
         "thresholds": thresholds,
         "strict": is_strict,
         "substeps": scene.substeps.iter().cloned().map(|(name, n)| (name, n.into())).collect::<Map<_, _>>(),

@@ -8,6 +8,7 @@ use crate::{
     coupled::Coupled,
     engine::{Engine, Failure, Push},
     history::{Journal, Mark},
+    seat::Seat,
     worker::Request,
 };
 
@@ -72,13 +73,15 @@ impl Run {
     /// past it.
     ///
     /// # Errors
-    /// It is of another scene, or its bytes are not states of these simulators; nothing has changed then.
+    /// It is of another scene, its bytes are not states of these simulators, or a simulator does not reply;
+    /// nothing has changed then.
     pub fn restore(&mut self, snapshot: &RunSnapshot) -> Result<()> {
         let (scene, found) = (scene_of(&self.engine), snapshot.scene);
         if found != scene || snapshot.simulators.len() != self.engine.members.len() {
             let expected = format!("{scene:x}: the same simulators, couplings and scheme");
             return Err(Error::refused("snapshot of a run", format!("scene {found:x}"), expected));
         }
+        self.engine.seats.iter_mut().for_each(Seat::wait_for_late_reply);
         let number = self.marks.next_number();
         for (member, bytes) in snapshot.simulators.iter().enumerate() {
             if let Err(error) = self.engine.seats[member].ask(Request::Adopt(number, bytes.clone())) {
@@ -88,6 +91,7 @@ impl Run {
         }
         let restored = self.engine.retract(number, false).and_then(|()| {
             self.engine.resume(snapshot.coupled.clone());
+            self.engine.seats.iter_mut().for_each(Seat::clear_timeout);
             self.accept()
         });
         if let Err(Failure { member, error }) = restored {

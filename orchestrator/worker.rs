@@ -27,7 +27,7 @@ pub(crate) enum Request {
     Retract(u64),
     /// Drop the snapshot of this number.
     Forget(u64),
-    /// Follow the guides, and go to the snapshot of this number.
+    /// Follow the guides, and restore the snapshot of this number.
     Enter(u64),
     /// Keep the snapshot of these bytes under this number.
     Adopt(u64, Vec<u8>),
@@ -50,7 +50,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// Whether it succeeded.
+    /// The error of a failed request; drops what a successful one returned.
     pub(crate) fn done(self) -> Result<(), SimulatorError> {
         match self {
             Self::Done(result) => result,
@@ -95,14 +95,15 @@ pub(crate) struct StepSummary {
     pub stages: Stages,
 }
 
-/// All that another simulator needs to take a simulator's place. No lock is held while a simulator works.
-pub(crate) struct Post {
+/// State that a seat shares with its worker: what a replacement needs. No lock is held while a
+/// simulator runs.
+pub(crate) struct Shared {
     guides: Vec<Guide>,
     watched: Vec<HandleId>,
     marks: Mutex<BTreeMap<u64, Snapshot>>,
 }
 
-impl Post {
+impl Shared {
     pub(crate) fn new(guides: Vec<Guide>, watched: Vec<HandleId>) -> Self {
         Self { guides, watched, marks: Mutex::default() }
     }
@@ -111,10 +112,15 @@ impl Post {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy for another simulator; what this one still does with its marks is not seen there.
+    /// A copy for a replacement. Later changes to the snapshots of either do not affect the other.
     pub(crate) fn copy(&self) -> Self {
         let Self { guides, watched, .. } = self;
         Self { guides: guides.clone(), watched: watched.clone(), marks: Mutex::new(self.marks().clone()) }
+    }
+
+    /// Drops all snapshots but those of these numbers.
+    pub(crate) fn retain(&self, numbers: &[u64]) {
+        self.marks().retain(|number, _| numbers.contains(number));
     }
 
     /// The snapshot of this number.
@@ -130,17 +136,17 @@ impl Post {
     }
 }
 
-/// A simulator at its post.
+/// A simulator that answers requests.
 pub(crate) struct Worker {
     simulator: Box<dyn Simulator>,
-    post: Arc<Post>,
+    shared: Arc<Shared>,
     /// A forgotten snapshot, for its memory.
     spare: Option<Snapshot>,
 }
 
 impl Worker {
-    pub(crate) fn new(simulator: Box<dyn Simulator>, post: Arc<Post>) -> Self {
-        Self { simulator, post, spare: None }
+    pub(crate) fn new(simulator: Box<dyn Simulator>, shared: Arc<Shared>) -> Self {
+        Self { simulator, shared, spare: None }
     }
 
     /// Answers one request. A panic of the simulator becomes an error.
@@ -148,31 +154,31 @@ impl Worker {
         match request {
             Request::Step { dt, n, inputs, states } => Reply::Stepped(Box::new(self.step(dt, n, inputs, states))),
             Request::Mark(number) => {
-                let old = self.post.marks().remove(&number);
+                let old = self.shared.marks().remove(&number);
                 let reuse = old.or_else(|| self.spare.take());
                 Reply::Done(self.guarded(|worker| {
                     let snapshot = worker.simulator.snapshot(reuse);
-                    worker.post.marks().insert(number, snapshot);
+                    worker.shared.marks().insert(number, snapshot);
                     Ok(())
                 }))
             }
             Request::Retract(number) => {
-                Reply::Done(self.guarded(|worker| worker.simulator.retract(&worker.post.mark(number)?)))
+                Reply::Done(self.guarded(|worker| worker.simulator.retract(&worker.shared.mark(number)?)))
             }
             Request::Adopt(number, bytes) => Reply::Done(self.guarded(|worker| {
                 let snapshot = worker.simulator.snapshot_from_bytes(&bytes)?;
-                worker.post.marks().insert(number, snapshot);
+                worker.shared.marks().insert(number, snapshot);
                 Ok(())
             })),
             Request::Enter(number) => Reply::Done(self.guarded(|worker| {
-                let Worker { simulator, post, .. } = worker;
-                if !post.guides.is_empty() {
-                    simulator.follow(post.guides.clone())?;
+                let Worker { simulator, shared, .. } = worker;
+                if !shared.guides.is_empty() {
+                    simulator.follow(shared.guides.clone())?;
                 }
-                simulator.retract(&post.mark(number)?)
+                simulator.retract(&shared.mark(number)?)
             })),
             Request::Forget(number) => {
-                let forgotten = self.post.marks().remove(&number);
+                let forgotten = self.shared.marks().remove(&number);
                 self.spare = forgotten.or_else(|| self.spare.take());
                 Reply::Done(Ok(()))
             }
@@ -194,12 +200,12 @@ impl Worker {
         let start = Instant::now();
         let [mut reactions, mut impacts, mut holding] = [const { Vec::new() }; 3];
         let mut passed_on = Vec::new();
-        states.resize(self.post.watched.len(), HandleState::default());
+        states.resize(self.shared.watched.len(), HandleState::default());
         let outcome = self.guarded(|worker| {
             let mut summary =
                 worker.substeps(dt, n, &inputs, [&mut reactions, &mut impacts, &mut holding], &mut passed_on)?;
             worker.note_turns(dt, n, &inputs.motions, &mut summary.notes);
-            worker.simulator.read(&worker.post.watched, &mut states)?;
+            worker.simulator.read(&worker.shared.watched, &mut states)?;
             Ok(summary)
         });
         let seconds = start.elapsed().as_secs_f64();
@@ -208,7 +214,7 @@ impl Worker {
 
     /// Notes obstacles that turn by more in a window of `dt` `[s]` than `n` steps follow.
     fn note_turns(&self, dt: f64, n: u32, motions: &[Option<Motion>], notes: &mut Vec<Note>) {
-        for (guide, motion) in self.post.guides.iter().zip(motions) {
+        for (guide, motion) in self.shared.guides.iter().zip(motions) {
             let (Guide::Obstacle { surface, .. }, Some(motion)) = (guide, motion) else { continue };
             if turns_too_far(n, motion, dt) {
                 let kind = "turns so far in a window that contact does not follow it; raise the scene's rate";
@@ -256,7 +262,7 @@ impl Worker {
             let cut = |(guide, motion): (&Guide, &Option<_>)| {
                 motion.as_ref().map(|motion: &Motion| motion.part(guide, dt, n, i))
             };
-            let motions = self.post.guides.iter().zip(&inputs.motions).map(cut).collect();
+            let motions = self.shared.guides.iter().zip(&inputs.motions).map(cut).collect();
             let impulses = if i == 0 { inputs.impulses.clone() } else { Vec::new() };
             let responses = if i + 1 == n { inputs.responses.clone() } else { Vec::new() };
             let part = Inputs { loads: inputs.loads.clone(), impulses, motions, responses };

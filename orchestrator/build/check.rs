@@ -38,10 +38,10 @@ impl Builder {
         if !(dt.is_finite() && dt > 0.0) {
             self.wrong("window of the rate [s]", dt, "finite, above 0");
         }
-        if let Some(patience) = self.scene.patience
-            && !(patience > 0.0 && patience <= 1.0e9)
+        if let Some(timeout) = self.scene.timeout
+            && !(timeout > 0.0 && timeout <= 1.0e9)
         {
-            self.wrong("patience [s]", patience, "above 0, at most 1e9");
+            self.wrong("timeout [s]", timeout, "above 0, at most 1e9");
         }
         let rewind = self.scene.rewind;
         if !(rewind.share >= 0.0 && rewind.share <= 1.0) {

@@ -265,8 +265,8 @@ impl Builder {
     fn into_run(self, levels: Vec<Vec<usize>>, settings: Settings, implausible: Vec<Warning>) -> Result<Run, Error> {
         let Self { scene, members, interfaces, guides, springs, .. } = self;
         let time = scene.simulators[0].time();
-        let patience = scene.patience.map(Duration::from_secs_f64);
-        let mode = if scene.threads || patience.is_some() { Mode::Threads(patience) } else { Mode::InLine };
+        let timeout = scene.timeout.map(Duration::from_secs_f64);
+        let mode = if scene.threads || timeout.is_some() { Mode::Threads(timeout) } else { Mode::InLine };
         let mut seats = Vec::new();
         for ((simulator, member), guides) in scene.simulators.into_iter().zip(&members).zip(guides) {
             let seat = Seat::new(mode, simulator, guides, member.watched.clone());

@@ -18,8 +18,8 @@ use partita::{
 
 const DT: f64 = 1.0 / 64.0;
 
-/// Patience of scenes in which simulators may hang `[s]`.
-const PATIENCE: f64 = 0.1;
+/// Timeout of scenes in which simulators may hang `[s]`.
+const TIMEOUT: f64 = 0.1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
@@ -38,7 +38,7 @@ enum Kind {
     Nan,
     /// A panic after the verb did its work, and an error after it.
     Late,
-    /// No answer until it is mended, or for twice the patience if it strikes a limited number of times.
+    /// No reply until the fault is cleared; for twice the timeout if the fault strikes a limited number of times.
     Hang,
 }
 
@@ -89,7 +89,7 @@ impl<S> Faulty<S> {
                 let start = Instant::now();
                 let hangs = |(fault, _): &(Fault, u32)| {
                     fault.kind == Kind::Hang
-                        && (fault.times == u32::MAX || start.elapsed().as_secs_f64() < 2.0 * PATIENCE)
+                        && (fault.times == u32::MAX || start.elapsed().as_secs_f64() < 2.0 * TIMEOUT)
                 };
                 while self.plan().0.iter().any(hangs) {
                     sleep(Duration::from_millis(1));
@@ -214,7 +214,7 @@ fn scene_of(scheme: &Scheme, threads: bool) -> (Run, Plans, HandleId) {
     let mut scene = Scene::new(Rate::seconds(DT));
     scene.scheme(scheme.clone()).attach(point, handle);
     if threads {
-        scene.patience(PATIENCE);
+        scene.timeout(TIMEOUT);
     }
     scene.add(leader).add(follower);
     (scene.build().unwrap(), plans, handle)
@@ -246,7 +246,7 @@ fn no_fault_costs_an_accepted_window() {
         }
         expected.push(states);
     }
-    let (mut failures, mut stuck, mut replaced) = (0, 0, 0);
+    let (mut failures, mut stuck, mut replaced, mut timeouts) = (0, 0, 0, 0);
     for seed in 0..1000 {
         let mut random = SplitMix(seed);
         let which = random.below(2);
@@ -255,7 +255,7 @@ fn no_fault_costs_an_accepted_window() {
         let (mut run, plans, handle) = scene_of(scheme, threads);
         let fault = |random: &mut SplitMix| Fault {
             verb: [Verb::Step, Verb::Read, Verb::Snapshot, Verb::Retract][random.below(4)],
-            // Nobody waits in line.
+            // Hangs need threads.
             kind: [Kind::Error, Kind::Panic, Kind::Nan, Kind::Late, Kind::Hang]
                 [random.below(4 + u32::from(seed % 10 == 0))],
             from: random.below(16) as u32,
@@ -268,8 +268,10 @@ fn no_fault_costs_an_accepted_window() {
             plans[member].lock().unwrap().0.push((fault, 0));
         }
         let what = format!("seed {seed}, {scheme:?}, {faults:?}");
-        let (mut accepted, mut failed, mut last) = (0, 0, run.state(handle).ok());
+        let (mut accepted, mut failed, mut last, mut attempts) = (0, 0, run.state(handle).ok(), 0);
         while accepted < WINDOWS {
+            attempts += 1;
+            assert!(attempts < 100, "{what}: the run does not recover");
             let advanced = run.advance();
             match advanced {
                 Ok(_) => {
@@ -281,6 +283,7 @@ fn no_fault_costs_an_accepted_window() {
                     failed += 1;
                     let words = error.to_string();
                     stuck += usize::from(matches!(error, partita::Error::Stuck { .. }));
+                    timeouts += usize::from(words.contains("timeout"));
                     let is_named = |(member, _): &(usize, Fault)| words.contains(["leader", "follower"][*member]);
                     assert!(faults.iter().any(is_named), "{what}: {words}");
                 }
@@ -296,17 +299,16 @@ fn no_fault_costs_an_accepted_window() {
             if let Some(state) = state {
                 // A trial of an iteration that fails leads to the same loads within the tolerance by another way.
                 let [now, then] = [state.velocity[0], expected[accepted].velocity[0]];
-                assert!((now - then).abs() < 1e-5 * (1e-3 + then.abs()), "{what}: {now} for {then} m/s");
+                let tolerance = if which == 0 { 0.0 } else { 1e-5 * (1e-3 + then.abs()) };
+                assert!((now - then).abs() <= tolerance, "{what}: {now} for {then} m/s");
             }
             if failed == patience {
                 failed = 0;
                 // The saved run continues elsewhere.
-                if let Ok(saved) = run.save() {
-                    let (mut other, _, _) = scene_of(scheme, false);
-                    other.restore(&saved).unwrap();
-                    let other = other.state(handle).unwrap();
-                    assert!(last.is_none_or(|last| bits(other) == bits(last)), "{what}: saved");
-                }
+                let (mut other, _, _) = scene_of(scheme, false);
+                other.restore(&run.save().unwrap()).unwrap();
+                let other = other.state(handle).unwrap();
+                assert!(last.is_none_or(|last| bits(other) == bits(last)), "{what}: saved");
                 for plan in &plans {
                     *plan.lock().unwrap_or_else(PoisonError::into_inner) = Plan::default();
                 }
@@ -317,18 +319,20 @@ fn no_fault_costs_an_accepted_window() {
             }
         }
     }
-    println!("{failures} failures, {stuck} while stuck, {replaced} replaced");
-    assert!(failures > 500 && stuck > 10 && replaced > 50, "{failures} {stuck} {replaced}");
+    println!("{failures} failures, {stuck} while stuck, {timeouts} timeouts, {replaced} replaced");
+    assert!(failures > 500 && stuck > 10 && replaced > 50 && timeouts > 10);
 }
 
-/// A simulator that never answers again, at any verb, is named within the patience. The run is saved without it, and
-/// continues with another one as if nothing had happened.
+/// A simulator that never replies again to a verb is named after the timeout. The run can be saved without it, and
+/// continues with a replacement as if nothing had happened.
 #[test]
-fn a_simulator_that_never_answers_is_replaced() {
+fn a_simulator_that_never_replies_is_replaced() {
     for scheme in [Scheme::Interleaved, Relaxed::default().into()] {
         let (mut other, _, handle) = scene_of(&scheme, false);
         (0..8).for_each(|_| drop(other.advance().unwrap()));
         let expected = bits(other.state(handle).unwrap());
+        other.rewind_to(2).unwrap();
+        let second = bits(other.state(handle).unwrap());
         for verb in [Verb::Step, Verb::Read, Verb::Snapshot, Verb::Retract] {
             let (mut run, plans, handle) = scene_of(&scheme, true);
             (0..4).for_each(|_| drop(run.advance().unwrap()));
@@ -343,8 +347,8 @@ fn a_simulator_that_never_answers_is_replaced() {
             assert!(error.contains("`leader`"), "{verb:?}: {error}");
             let again = run.advance().unwrap_err();
             assert!(matches!(again, partita::Error::Stuck { .. }), "{verb:?}: {again}");
-            assert!(again.to_string().contains("patience"), "{verb:?}: {again}");
-            assert!(start.elapsed().as_secs_f64() < 20.0 * PATIENCE, "{verb:?}: {:?}", start.elapsed());
+            assert!(again.to_string().contains("timeout"), "{verb:?}: {again}");
+            assert!(start.elapsed().as_secs_f64() < 20.0 * TIMEOUT, "{verb:?}: {:?}", start.elapsed());
             assert_eq!((run.windows(), bits(run.state(handle).unwrap())), (4, before), "{verb:?}");
             let (mut elsewhere, _, _) = scene_of(&scheme, false);
             elsewhere.restore(&run.save().unwrap()).unwrap();
@@ -354,13 +358,62 @@ fn a_simulator_that_never_answers_is_replaced() {
                 assert_eq!(bits(run.state(handle).unwrap()), expected, "{verb:?}");
             }
             run.rewind_to(2).unwrap();
+            assert_eq!(bits(run.state(handle).unwrap()), second, "{verb:?}");
         }
     }
 }
 
-/// A particle that is nowhere is named when it is to be drawn.
+/// A query that times out leaves the last state known, and a build in which a simulator does not reply names it.
 #[test]
-fn a_particle_that_is_nowhere_is_named() {
+fn a_query_or_a_build_that_times_out_is_an_error() {
+    let hang = |verb| (Fault { verb, kind: Kind::Hang, from: 0, times: u32::MAX }, 0);
+    let (mut run, plans, handle) = scene_of(&Scheme::Interleaved, true);
+    (0..4).for_each(|_| drop(run.advance().unwrap()));
+    let before = bits(run.state(handle).unwrap());
+    plans[0].lock().unwrap().0 = vec![hang(Verb::Cloud)];
+    let words = run.picture().unwrap_err().to_string();
+    assert!(words.contains("`leader`") && words.contains("timeout"), "{words}");
+    assert_eq!(bits(run.state(handle).unwrap()), before);
+    assert!(matches!(run.advance(), Err(partita::Error::Stuck { .. })));
+    plans[0].lock().unwrap().0.clear();
+    run.advance().unwrap();
+
+    for verb in [Verb::Read, Verb::Snapshot] {
+        let plan = Arc::new(Mutex::new(Plan(vec![hang(verb)])));
+        let mut scene = Scene::new(Rate::seconds(DT));
+        scene.timeout(TIMEOUT).add(leader(&plan));
+        let words = scene.build().err().expect("the simulator does not reply").to_string();
+        assert!(words.contains("`leader`") && words.contains("timeout"), "{verb:?}: {words}");
+        plan.lock().unwrap().0.clear();
+    }
+}
+
+/// A simulator that replies too late in any one of its steps costs that window, and no bit of the run.
+#[test]
+fn a_late_reply_changes_no_bit() {
+    for scheme in [Scheme::Interleaved, Relaxed::default().into()] {
+        let (mut other, _, handle) = scene_of(&scheme, false);
+        (0..3).for_each(|_| drop(other.advance().unwrap()));
+        let expected = bits(other.state(handle).unwrap());
+        for (member, from) in (0..2).flat_map(|member| (0..8).map(move |from| (member, from))) {
+            let (mut run, plans, handle) = scene_of(&scheme, true);
+            let fault = Fault { verb: Verb::Step, kind: Kind::Hang, from, times: 1 };
+            plans[member].lock().unwrap().0 = vec![(fault, 0)];
+            let (mut failed, mut attempts) = (0, 0);
+            while run.windows() < 3 {
+                failed += u32::from(run.advance().is_err());
+                attempts += 1;
+                assert!(attempts < 20, "{scheme:?}, member {member}, step {from}: does not recover");
+            }
+            assert!(failed > 0 || from > 2, "{scheme:?}, member {member}, step {from}: accepted late");
+            assert_eq!(bits(run.state(handle).unwrap()), expected, "{scheme:?}, member {member}, step {from}");
+        }
+    }
+}
+
+/// `picture` names a particle whose position is not finite.
+#[test]
+fn a_particle_with_a_position_that_is_not_finite_is_named() {
     let (mut run, plans, _) = scene_of(&Scheme::Interleaved, false);
     plans[1].lock().unwrap().0.push((Fault { verb: Verb::Cloud, kind: Kind::Nan, from: 0, times: 1 }, 0));
     let words = run.picture().unwrap_err().to_string();

@@ -4,8 +4,8 @@
 //! Communications of the ACM 31, 1988): time is cut into slots of some 250 events, which are put in order when the slot's turn comes, and
 //! taken from the front. For that they are shared out among twice as many bins, where seldom more than two meet, so that each is compared with
 //! the one before and hardly more: with sorted slots of a dozen, an event took 82 ns for 74 (`avi-table1`'s). A heap, whose every push and pop
-//! walks through memory, costs three times as much (bench `avi-queue`: 12 and 38 ns an event). What comes later than a stretch
-//! of so many slots waits outside: clocks know when it is.
+//! walks through memory, costs three times as much (bench `avi-queue`: 12 and 38 ns an event). Events beyond the current
+//! stretch of slots stay outside the queue.
 
 /// An element and when it is due: ordered by time, which is never below 0, then by number.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -12,7 +12,7 @@
 //! | `avi-table1` | seconds of a sheet that swings, by asynchronous cloth and synchronous methods |
 //! | `avi-table2` | the same of a graded dome that falls on the floor |
 //! | `avi-threads` | events of asynchronous cloth on two threads over one |
-//! | `avi-queue` | nanoseconds an event by the queue of asynchronous cloth, and by a binary heap |
+//! | `avi-queue` | time of an event in the queue of asynchronous cloth, over a binary heap |
 //! | `rigid`     | microseconds of a step of rigid bodies, beside Rapier alone, and of snapshots |
 //! | `crates`    | windows a second of 30 crates under 20,000 particles |
 //! | `particles` | nanoseconds a particle, beside what memory allows |
@@ -43,7 +43,7 @@ mod implicit;
 mod overhead;
 mod particles;
 /// The queue of asynchronous cloth, which is not public.
-#[expect(dead_code, reason = "one thread asks for no events but the next")]
+#[expect(dead_code, reason = "the bench on one thread only pops")]
 #[path = "../../avi-cloth/src/queue.rs"]
 mod queue;
 mod random;
@@ -97,7 +97,7 @@ const BENCHES: &[(&str, &str, Bench)] = &[
     ("avi-table1", "seconds of a sheet that swings, by asynchronous cloth and others", avi_tables::table1),
     ("avi-table2", "seconds of a graded dome that falls, by asynchronous cloth and others", avi_tables::table2),
     ("avi-threads", "events of asynchronous cloth on two threads over one", avi_threads::threads),
-    ("avi-queue", "nanoseconds an event by the queue of asynchronous cloth, and by a heap", avi_queue::bench),
+    ("avi-queue", "time of an event in the queue of asynchronous cloth, over a binary heap", avi_queue::bench),
     ("ibds-table1", "times faster by each optimisation of impulse-based dynamics", ibds_table1::bench),
     ("ibds-solvers", "milliseconds of a step of impulse-based cloth, by solver", ibds_solvers::bench),
     #[cfg(feature = "ibds-cloth-gpu")]

@@ -1,8 +1,12 @@
-//! The bench `rigid`: time of a step of rigid bodies, and of what keeps it safe.
+//! The bench `rigid`: time of a step of rigid bodies, of snapshots and of retraction.
 //!
-//! A wall of 100 boxes at 60 Hz is settled for a second. Its ratios are of whole-step joint impulses (own substeps over those
-//! of Rapier), of the contract with its copies (over Rapier alone), and of snapshots over a step. Boxes that tumble
-//! give the ratio of exact free rotation over Rapier's correction.
+//! The scenes are a wall of 100 boxes that have settled for a second, and 100 boxes that tumble,
+//! at 60 Hz. Each group gives ratios to its first case:
+//!
+//! - Rapier's substeps to Rapier alone: what the `Simulator` interface costs, with its copies.
+//! - Own substeps to Rapier alone: what joint impulses of whole steps cost.
+//! - Snapshots and retraction to a step.
+//! - Exact free rotation to Rapier's correction.
 
 use std::{hint::black_box, time::Instant};
 
@@ -20,7 +24,7 @@ use crate::{
 /// Length of a step `[s]`.
 const DT: f64 = 1.0 / 60.0;
 
-/// Something to measure, by name.
+/// A name and what is measured under it.
 type Case<'a> = (&'static str, Box<dyn FnMut() -> Result<(), Failure> + 'a>);
 
 /// All cases.
@@ -93,7 +97,7 @@ fn case<'a, T>(name: &'static str, mut run: impl FnMut() -> Result<T, Failure> +
     (name, Box::new(run))
 }
 
-/// Microseconds of each case, and their ratio to the first; all are measured in turns.
+/// Microseconds of each case, and their ratio to the first case. The samples are interleaved.
 fn in_turns<const N: usize>(
     table: &mut Table,
     effort: Effort,
@@ -136,7 +140,7 @@ fn bare_wall(sweeps: usize) -> PhysicsWorld {
     let parameters = &mut world.integration_parameters;
     parameters.dt = DT;
     parameters.num_internal_pgs_iterations = sweeps;
-    // As `RigidBodies` choose them for boxes of 0.5 m.
+    // As `RigidBodies` chooses them for boxes of 0.5 m.
     parameters.length_unit = 0.5;
     parameters.normalized_contact_recycle_distance = 0.25 * parameters.normalized_prediction_distance;
     let floor = RigidBodyBuilder::fixed().translation(Vector::new(0.0, -0.5, 0.0));

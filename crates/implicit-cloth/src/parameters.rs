@@ -10,7 +10,7 @@ use crate::{Fabric, ImplicitCloth};
 
 /// Integration of velocities and positions over a step.
 ///
-/// Angular momentum that a free sheet of cotton, 0.4 m, at 6 rad/s has after one second (`tests/rotation.rs`) [-]:
+/// Angular momentum that a free sheet of cotton, 0.4 m, at 6 rad/s has after one second (`tests/suite/rotation.rs`) [-]:
 ///
 /// | integrator | in its plane, 60 Hz | 240 Hz | about an axis in its plane, 60 Hz | 240 Hz |
 /// |---|---|---|---|---|

@@ -408,7 +408,7 @@ fn on_obstacle(pair: &ContactPair, obstacle: ColliderHandle, carrier: &Vector3<f
 ///
 /// This repeats rapier 0.36.1, `src/dynamics/solver/joint_constraint/joint_constraint_helper.rs`: the rows of
 /// `new`, `lock_linear` and `lock_angular`, and `finalize_constraints`. Another version may have other ones;
-/// the tests that balance the reactions of attachments (`tests/following.rs`) tell.
+/// the tests that balance the reactions of attachments (`tests/suite/following.rs`) tell.
 pub(crate) struct JointRows {
     rows: Vec<Row>,
 }

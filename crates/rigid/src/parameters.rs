@@ -12,7 +12,7 @@ pub struct Parameters {
     pub gravity: [f64; 3],
     /// Own inner steps, each a whole step of rapier with collision detection [-]. Default 4.
     ///
-    /// Rapier's own substeps (`solver_iterations`) cost two thirds of that, but it reports the impulse of a joint
+    /// Rapier's own substeps (`solver_iterations`) cost half of that, but it reports the impulse of a joint
     /// for the last of them only; own ones make every reaction the whole step's. Loads on Points
     /// are moved along once a substep, and obstacles follow their path in as many pieces.
     pub substeps: u32,
@@ -68,6 +68,9 @@ impl Parameters {
             if !(1..=10_000).contains(&count) {
                 return Err(SimulatorError::refused(field, count, "from 1 to 10000"));
             }
+        }
+        if self.impacts > 10_000 {
+            return Err(SimulatorError::refused("impacts", self.impacts, "at most 10000"));
         }
         Ok(())
     }

@@ -19,7 +19,7 @@
 //! | `stages`, `stage_times`                  | (k, 2), (frames, k)       | simulator, stage; mean over the windows of a frame `[ms]` |
 //! | `impulses`                               | (frames, i, 3, 6)         | used, got, pending `[N s]`, `[N m s]`    |
 //!
-//! What a simulator does not know is NaN.
+//! What a simulator does not know is NaN, and so is a stage that a frame does not have.
 
 use std::io::{BufWriter, Write};
 
