@@ -113,7 +113,10 @@ fn settled(
     seconds: f64,
 ) -> Result<(Vec<V3>, Vec<V3>), Failure> {
     let (mut run, fruit) = scene(cut, x, fruit, hold)?;
-    run.for_seconds(seconds)?;
+    run.each_window(seconds, |_| match report::interrupted() {
+        true => Err(Failure::from("stopped by Ctrl-C before the sack had settled")),
+        false => Ok(()),
+    })?;
     let x = run.look("cloth", |cloth: &ImplicitCloth| cloth.positions().to_vec())?;
     Ok((x, cloth::places(&mut run, &fruit)?))
 }

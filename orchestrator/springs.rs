@@ -4,12 +4,15 @@
 //! masses of both ends. With κ = dt² k w and γ = dt c w, let λ₁ and λ₂ solve λ² + γ λ + κ = 0. The
 //! exact stretch obeys x₁ = T x₀ - D x₋₁ with T = e^λ₁ + e^λ₂ and D = e^(λ₁ + λ₂).
 //!
-//! A constant tension F gives v₁ = v₀ - w dt F and x₁ = x₀ + dt ((1 - θ) v₀ + θ v₁). Here θ is 1
-//! for symplectic Euler and 1/2 for exact motion. Choose F such that dt v₁ = q dt v₀ - p x₀. This
-//! map has trace 1 - θp + q and determinant q + p (1 - θ). They equal T and D for p = 1 + D - T and
-//! q = D - p (1 - θ). So frequency and decay are exact, up to 1 rad a window:
+//! A constant force F between the ends changes their relative velocity to v₁ = v₀ - w dt F and their
+//! distance to d₁ = d₀ + dt ((1 - θ) v₀ + θ v₁). Here θ is 1 for symplectic Euler and 1/2 for exact
+//! motion. The shifted distance q = d + (1 - θ) dt v obeys symplectic Euler, q₁ = q₀ + dt v₁, for any
+//! θ. So the force is evaluated at q. It then acts along q, and q₁ × v₁ = q₀ × v₀ = d₀ × v₀: angular
+//! momentum is conserved.
 //!
-//! F = (p x₀/dt + (1 - q) v₀) / (w dt), which is k x + c v for dt → 0 and for w → 0.
+//! Along q, with stretch x and rate v, F = (p x/dt + (1 - D) v) / (w dt) gives a map of determinant D
+//! and trace 1 + D - p. The latter is T for p = 1 + D - T. So frequency and decay are exact, up to
+//! 1 rad a window. F is k x + c v for dt → 0 and for w → 0.
 
 use nalgebra::{Matrix3, Vector3};
 use partita_simulator::{HandleId, HandleState, Note, SimulatorError, Wrench};
@@ -130,10 +133,11 @@ impl SpringPlan {
         loads: &mut Vec<(HandleId, Wrench)>,
     ) {
         let [a, b] = self.ends.map(|(member, watched)| &states[member][watched]);
-        let d = Vector3::from(b.position) - Vector3::from(a.position);
-        let Some(n) = d.try_normalize(0.0) else { return };
-        let rate = (Vector3::from(b.velocity) - Vector3::from(a.velocity)).dot(&n);
-        let f = self.force(d.norm() - self.rest_length, rate, dt) * n;
+        let velocity = Vector3::from(b.velocity) - Vector3::from(a.velocity);
+        let shift = (1.0 - self.measured.fraction) * dt * velocity;
+        let q = Vector3::from(b.position) - Vector3::from(a.position) + shift;
+        let Some(n) = q.try_normalize(0.0) else { return };
+        let f = self.force(q.norm() - self.rest_length, velocity.dot(&n), dt) * n;
         for (end, force) in [(0, f), (1, -f)] {
             if self.ends[end].0 == m {
                 loads.push((self.handles[end], Wrench::force(force)));
@@ -143,7 +147,7 @@ impl SpringPlan {
 
     /// Tension over a window of `dt` `[s]` that starts with a stretch `[m]` and its rate `[m/s]` `[N]`.
     fn force(&self, stretch: f64, rate: f64, dt: f64) -> f64 {
-        let SpringEnds { inverse_mass: w, fraction } = self.measured;
+        let w = self.measured.inverse_mass;
         let (kappa, gamma) = (dt * dt * self.stiffness * w, dt * self.damping * w);
         // Below this, k x + c v is the same to rounding.
         if kappa + gamma < 1.0e-12 {
@@ -160,7 +164,6 @@ impl SpringPlan {
                 [decay.exp_m1() - 2.0 * decay.exp() * (0.5 * angle).sin().powi(2), decay.exp() * angle.sin()];
             real * real + imaginary * imaginary
         };
-        let one_minus_q = -(-gamma).exp_m1() + p * (1.0 - fraction);
-        (p * stretch / dt + one_minus_q * rate) / (w * dt)
+        (p * stretch / dt - (-gamma).exp_m1() * rate) / (w * dt)
     }
 }
