@@ -132,14 +132,24 @@ impl GuidePlan {
         }
     }
 
-    /// The slot and the wrench on it that come of an impulse on a carrier, if there is such a
-    /// carrier; `leader` at the end of the window.
-    pub(crate) fn onto_slot(&self, carrier: usize, impulse: Wrench, leader: &[HandleState]) -> Option<(usize, Wrench)> {
+    /// The slot and the wrench on it that result from an impulse on a carrier, if there is such a carrier; with the
+    /// leader's states at the start and the end of the window.
+    ///
+    /// The lever arm is the mean of both. A mass m that a carrier leads from x₀ to x₁ changes its angular momentum by
+    /// x₁ × m v₁ - x₀ × m v₀ = ½ (x₀ + x₁) × m (v₁ - v₀) + ½ (x₁ - x₀) × m (v₀ + v₁), and the last term vanishes on
+    /// lines and circles.
+    pub(crate) fn onto_slot(
+        &self,
+        carrier: usize,
+        impulse: Wrench,
+        leader: [&[HandleState]; 2],
+    ) -> Option<(usize, Wrench)> {
         match &self.carriers {
             Carriers::Handles { slots, .. } => Some((*slots.get(carrier)?, impulse)),
             Carriers::Fixed { .. } if carrier > 0 => None,
             Carriers::Fixed { watched, slot, position, .. } => {
-                let arm = orientation_of(&leader[*watched]) * position;
+                let [start, end] = leader.map(|states| orientation_of(&states[*watched]) * position);
+                let arm = 0.5 * (start + end);
                 let moment = arm.cross(&Vector3::from(impulse.linear)) + Vector3::from(impulse.angular);
                 Some((*slot, Wrench { linear: impulse.linear, angular: moment.into() }))
             }

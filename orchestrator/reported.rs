@@ -58,7 +58,7 @@ impl Engine {
         for (reaction, kind) in reactions.chain(holding).chain(impacts) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
-                let leader = &self.pass.ends[guide.leader];
+                let leader = [&self.state.states, &self.pass.ends].map(|states| states[guide.leader].as_slice());
                 Some((guide.interface, guide.onto_slot(reaction.carrier as usize, reaction.impulse, leader)?))
             });
             let Some((interface, (slot, impulse))) = onto else {

@@ -7,7 +7,7 @@ use partita_simulator::{
     Guide, Inputs, Note, Outcome, SimulatorError, Snapshot, StageClock, StepReport, Wrench, check,
 };
 use rapier3d_f64::{
-    math::{Pose, Vector},
+    math::{Pose, Rotation, Vector},
     prelude::{IntegrationParameters, PhysicsPipeline, RigidBody, RigidBodyHandle},
 };
 
@@ -233,8 +233,9 @@ impl RigidBodies {
         }
     }
 
-    /// Puts the loads on, each at its handle where that now is, and gives back the forces that the
-    /// user of a whole world had put on the same bodies.
+    /// Puts the loads on, each at its handle, and gives back the forces that the user of a whole
+    /// world had put on the same bodies. Lever arms of Points are those in the middle of the substep:
+    /// those at its start would change the angular momentum at a rate of first order in h.
     fn apply_loads(&mut self, h: f64, inputs: &Inputs) -> Result<Vec<Kept>, SimulatorError> {
         let mut kept = Vec::new();
         let mut loaded = HashSet::new();
@@ -254,7 +255,11 @@ impl RigidBodies {
             }
             let force = Vector::from_array(wrench.linear);
             match point {
-                Some(offset) => body.add_force_at_point(force, body.position() * offset, true),
+                Some(offset) => {
+                    let centre = centre_of(body);
+                    let half_turn = Rotation::from_scaled_axis(body.angvel() * (0.5 * h));
+                    body.add_force_at_point(force, centre + half_turn * (body.position() * offset - centre), true);
+                }
                 None => {
                     body.add_force(force, true);
                     body.add_torque(Vector::from_array(wrench.angular), true);
