@@ -45,9 +45,12 @@ const ROUNDING: f64 = 1e-12;
 /// it in one window from rest `[-]`. Heuristic: bodies at rest have velocities of rounding size.
 const REST_ENERGY: f64 = 16.0;
 
-/// Number of loaded windows before the work is checked `[-]`. Heuristic: from rest all kinetic
-/// energy is new, and the first load of a follower arrives one window late.
+/// Number of loaded windows before the work is checked against its threshold `[-]`. Heuristic: from
+/// rest all kinetic energy is new, and the first load of a follower arrives one window late.
 const START: u32 = 8;
+
+/// Threshold of the work before that `[-]`: from here on a single impact has doubled the energy.
+const EARLY_WORK: f64 = 0.5;
 
 /// Errors beyond which a run warns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -271,8 +274,9 @@ impl Engine {
             if !is_rounding {
                 check(WarningKind::Lag, &source, lag, 1.0, thresholds.lag);
             }
-            if energy > 0.0 && windows == START {
-                check(WarningKind::Work, &source, work, energy, thresholds.work);
+            if energy > 0.0 {
+                let threshold = if windows == START { thresholds.work } else { thresholds.work.max(EARLY_WORK) };
+                check(WarningKind::Work, &source, work, energy, threshold);
             }
         }
         let coupling = || String::from("coupling");

@@ -185,3 +185,30 @@ fn warnings_are_part_of_the_state() {
     again.restore(&saved).unwrap();
     assert_eq!(again.report().warnings, told);
 }
+
+/// Elastic balls of equal masses in two worlds interleave to five times their energy in a single impact: the warning comes in that
+/// window, and a strict scene fails there.
+#[test]
+#[cfg(feature = "rigid")]
+fn a_single_impact_that_adds_energy_is_warned_of() {
+    for is_strict in [false, true] {
+        let world = |name: &str, x: f64, speed: f64| {
+            let mut world = RigidBodies::new(name).gravity([0.0; 3]);
+            let ball = Body::dynamic(Shape::ball(0.1)).mass(1.0).at([x, 0.0, 0.0]).velocity([speed, 0.0, 0.0]);
+            world.add("ball", ball.restitution(1.0)).unwrap();
+            world
+        };
+        let mut scene = Scene::new(Rate::hz(240));
+        scene.strict(is_strict).contact("b", "a").restitution(1.0).friction(0.0);
+        scene.add(world("a", -0.5, 2.0)).add(world("b", 0.0, 0.0));
+        let mut run = scene.build().unwrap();
+        let advanced = run.for_seconds(0.5);
+        let mut energy = |name: &str| run.simulator_ledger(name).unwrap().unwrap().kinetic;
+        let energy = energy("a") + energy("b");
+        let is_warned = run.warnings().iter().any(|warning| warning.kind == WarningKind::Work);
+        match is_strict {
+            true => assert!(matches!(advanced, Err(partita::Error::Inaccurate { .. })) && energy < 10.0, "{energy} J"),
+            false => assert!(is_warned && energy > 4.0, "{energy} J"),
+        }
+    }
+}

@@ -75,3 +75,39 @@ fn force_and_torque_are_judged_by_one_measure() {
         }
     }
 }
+
+/// A ball tied to the rim of a disc that spins: the angular momentum of both stays, however it is tied. Over 4 s at 10 rad/s
+/// and 60 Hz it deviates by 2e-4, which is of second order in the window; with lever arms at either end of a window it changed by a third.
+#[test]
+#[cfg(feature = "rigid")]
+fn rotating_attachments_keep_angular_momentum() {
+    for (hz, spin, by_points) in
+        [(60.0, 10.0, false), (60.0, 10.0, true), (120.0, 10.0, true), (90.0, -4.0, false), (90.0, -4.0, true)]
+    {
+        let (mut one, mut two) = (RigidBodies::new("one").gravity([0.0; 3]), RigidBodies::new("two").gravity([0.0; 3]));
+        let disc = Body::dynamic(Shape::cylinder_y(0.05, 0.4)).mass(3.0).spin([0.0, spin, 0.0]);
+        let disc = one.add("disc", disc).unwrap();
+        let ball = Body::dynamic(Shape::ball(0.05)).mass(0.3).at([0.4, 0.0, 0.0]).velocity([0.0, 0.0, -0.4 * spin]);
+        let ball = two.add("ball", ball.spin([0.0, spin, 0.0])).unwrap();
+        let [own, to] = match by_points {
+            true => [two.point(ball, [0.0; 3]).unwrap(), one.point(disc, [0.4, 0.0, 0.0]).unwrap()],
+            false => [ball, disc],
+        };
+        let mut scene = Scene::new(Rate::hz(hz));
+        scene.scheme(Relaxed::default()).attach(own, to);
+        scene.add(one).add(two);
+        let mut run = scene.build().unwrap();
+        let mut angular = || {
+            let of = |state: HandleState, mass: f64, inertia: f64| {
+                let [x, v] = [state.position, state.velocity];
+                mass * (x[2] * v[0] - x[0] * v[2]) + inertia * state.spin[1]
+            };
+            let states = [disc, ball].map(|body| run.state(body).unwrap());
+            run.advance().unwrap();
+            of(states[0], 3.0, 0.5 * 3.0 * 0.16) + of(states[1], 0.3, 0.4 * 0.3 * 0.0025)
+        };
+        let start = angular();
+        let worst = (0..(4.0 * hz) as u32).map(|_| (angular() / start - 1.0).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-3, "{hz} Hz, {spin} rad/s, by points: {by_points}: {worst}");
+    }
+}
