@@ -5,7 +5,7 @@ use std::{f64::consts::FRAC_PI_2, time::Instant};
 use nalgebra::Vector3;
 use partita_simulator::{HandleState, Kind, Motion, Note, SimulatorError, path::rotation_between};
 
-use crate::{engine::Engine, plan::Member, worker::Reply};
+use crate::{Scheme, engine::Engine, plan::Member, worker::Reply};
 
 /// Largest rotation of a carrier in one step of a follower `[rad]`. Contact takes the shortest
 /// rotation between the ends of a step and applies friction once. At 1 rad a step, a table drags a
@@ -52,13 +52,17 @@ impl Engine {
             }
         }
         self.spare_states[m] = std::mem::replace(&mut self.pass.ends[m], stepped.states);
+        let is_iterated = self.scheme != Scheme::Interleaved;
         let reactions = stepped.reactions.iter().map(|reaction| (reaction, Reported::Reaction));
         let holding = stepped.holding.iter().map(|reaction| (reaction, Reported::Holding));
         let impacts = stepped.impacts.iter().map(|reaction| (reaction, Reported::Impact));
         for (reaction, kind) in reactions.chain(holding).chain(impacts) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
-                let leader = [&self.state.states, &self.pass.ends].map(|states| states[guide.leader].as_slice());
+                // Of an iterated window, the wrench acts over it; else from its end on.
+                let end = self.pass.ends[guide.leader].as_slice();
+                let start = if is_iterated { self.state.states[guide.leader].as_slice() } else { end };
+                let leader = [start, end];
                 Some((guide.interface, guide.onto_slot(reaction.carrier as usize, reaction.impulse, leader)?))
             });
             let Some((interface, (slot, impulse))) = onto else {

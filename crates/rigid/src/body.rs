@@ -39,7 +39,9 @@ impl Pose {
 
     /// Turned further, by `angle` `[rad]` around `axis`, which need not be of unit length.
     pub fn turned(self, axis: [f64; 3], angle: f64) -> Self {
-        let turn = UnitQuaternion::new(Vector3::from(axis).normalize() * angle);
+        let axis = Vector3::from(axis);
+        // The largest component first, so that no square overflows.
+        let turn = UnitQuaternion::new((axis / axis.amax()).normalize() * angle);
         Self { orientation: convert::array(turn * convert::quaternion(self.orientation)), ..self }
     }
 

@@ -36,7 +36,7 @@ pub(crate) fn notes(rigid: &RigidBodies) -> Vec<Note> {
     let has_groups = |collider: &Collider| {
         [collider.collision_groups(), collider.solver_groups()]
             .iter()
-            .any(|groups| *groups != InteractionGroups::default())
+            .any(|groups| ![InteractionGroups::default(), InteractionGroups::all()].contains(groups))
     };
     let has_rule = |collider: &Collider| {
         let rules = [collider.friction_combine_rule(), collider.restitution_combine_rule()];
