@@ -139,7 +139,7 @@ fn scene(cut: &Cut, x: &[V3], rate: Rate, balls: &[[u32; 2]], role: fn(Shape) ->
         rolling.push(rigid.add(&format!("ball {number}"), ball)?);
     }
     scene.contact("cloth", "rigid").friction(0.3);
-    scene.scheme(Relaxed::default().tolerance(0.05).floor(0.5).passes(8));
+    scene.scheme(Relaxed::default().tolerance(0.05).floor(0.1).passes(8));
     scene.add(rigid).add(cloth);
     Ok((scene.build()?, posts, rolling))
 }
