@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use partita_simulator::{Cloud, HandleState, Simulator, SimulatorError, Surface};
 
-use crate::{Result, Run};
+use crate::{Result, Run, reported::check_finite_state};
 
 /// A surface with its current pose.
 #[derive(Clone, Debug)]
@@ -64,13 +64,10 @@ fn posed(simulator: &dyn Simulator) -> std::result::Result<Vec<Posed>, Simulator
         let carriers = surface.carrier.handles();
         let mut states = vec![HandleState::default(); carriers.len()];
         simulator.read(carriers, &mut states)?;
-        match carriers.iter().zip(&states).find(|(_, state)| !state.is_finite()) {
-            Some((&handle, state)) => {
-                let thing = format!("state of {}", simulator.handles().describe(handle));
-                Err(SimulatorError::failed(thing, format!("{state:?}"), "finite numbers"))
-            }
-            None => Ok((surface.clone(), states)),
+        for (&handle, state) in carriers.iter().zip(&states) {
+            check_finite_state(simulator.handles(), handle, state)?;
         }
+        Ok((surface.clone(), states))
     };
     simulator.surfaces().iter().map(pose).collect()
 }

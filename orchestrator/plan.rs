@@ -132,12 +132,12 @@ impl GuidePlan {
         }
     }
 
-    /// The slot and the wrench on it that result from an impulse on a carrier, if there is such a carrier; with two
-    /// states of the leader, between which the lever arm is the mean.
+    /// The slot and the wrench on it that result from an impulse on a carrier, if there is such a carrier.
     ///
-    /// These are the start and the end of a window in which the wrench acts. A mass m that a carrier leads from x₀ to x₁ changes its angular momentum by
-    /// x₁ × m v₁ - x₀ × m v₀ = ½ (x₀ + x₁) × m (v₁ - v₀) + ½ (x₁ - x₀) × m (v₀ + v₁), and the last term vanishes on
-    /// lines and circles.
+    /// The lever arm is the mean of those in two states of the leader: the start and the end of the
+    /// window in which the wrench acts. A mass m that a carrier leads from x₀ to x₁ changes its angular
+    /// momentum by x₁ × m v₁ - x₀ × m v₀ = ½ (x₀ + x₁) × m (v₁ - v₀) + ½ (x₁ - x₀) × m (v₀ + v₁). The last
+    /// term vanishes on lines and circles.
     pub(crate) fn onto_slot(
         &self,
         carrier: usize,

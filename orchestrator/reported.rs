@@ -3,7 +3,9 @@
 use std::{f64::consts::FRAC_PI_2, time::Instant};
 
 use nalgebra::Vector3;
-use partita_simulator::{HandleState, Kind, Motion, Note, SimulatorError, path::rotation_between};
+use partita_simulator::{
+    HandleId, HandleState, HandleTable, Kind, Motion, Note, SimulatorError, path::rotation_between,
+};
 
 use crate::{Scheme, engine::Engine, plan::Member, worker::Reply};
 
@@ -59,7 +61,7 @@ impl Engine {
         for (reaction, kind) in reactions.chain(holding).chain(impacts) {
             let guide = self.members[m].guides.get(reaction.guide as usize);
             let onto = guide.and_then(|guide| {
-                // Of an iterated window, the wrench acts over it; else from its end on.
+                // The wrench acts over the window if that is iterated, else from its end on.
                 let end = self.pass.ends[guide.leader].as_slice();
                 let start = if is_iterated { self.state.states[guide.leader].as_slice() } else { end };
                 let leader = [start, end];
@@ -135,10 +137,8 @@ fn turn(motion: &Motion, dt: f64) -> f64 {
 fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -> Result<Vec<Note>, SimulatorError> {
     let mut notes = Vec::new();
     for ((&handle, start), end) in member.watched.iter().zip(starts).zip(ends) {
+        check_finite_state(&member.table, handle, end)?;
         let thing = || format!("state of {}", member.table.describe(handle));
-        if !end.is_finite() {
-            return Err(SimulatorError::failed(thing(), format!("{end:?}"), "finite numbers"));
-        }
         // Points, and what does not rotate.
         let is_unrotated = |state: &HandleState| state.orientation == [0.0, 0.0, 0.0, 1.0] && state.spin == [0.0; 3];
         if is_unrotated(start) && is_unrotated(end) || member.table.kind(handle)? == Kind::Point {
@@ -164,6 +164,20 @@ fn check_states(member: &Member, [starts, ends]: [&[HandleState]; 2], dt: f64) -
         }
     }
     Ok(notes)
+}
+
+/// # Errors
+/// The state is not finite.
+pub(crate) fn check_finite_state(
+    table: &HandleTable,
+    handle: HandleId,
+    state: &HandleState,
+) -> Result<(), SimulatorError> {
+    if state.is_finite() {
+        return Ok(());
+    }
+    let thing = format!("state of {}", table.describe(handle));
+    Err(SimulatorError::failed(thing, format!("{state:?}"), "finite numbers"))
 }
 
 /// Whether a spin explains a rotation.

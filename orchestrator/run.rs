@@ -11,6 +11,7 @@ use crate::{
     Error, InterfaceLedger, Rate, Result, Rewind, RunNote, RunReport, Warning, WindowReport,
     engine::{Engine, Failure, Push},
     history::{Journal, Mark, Marks},
+    reported::check_finite_state,
 };
 
 /// A scene in motion.
@@ -370,9 +371,7 @@ impl Run {
         self.look_at(member, move |simulator| {
             let mut state = [HandleState::default()];
             simulator.read(&[handle], &mut state)?;
-            let thing = || format!("state of {}", simulator.handles().describe(handle));
-            let sound = state[0].is_finite().then_some(state[0]);
-            sound.ok_or_else(|| SimulatorError::failed(thing(), format!("{:?}", state[0]), "finite numbers"))
+            check_finite_state(simulator.handles(), handle, &state[0]).map(|()| state[0])
         })?
         .map_err(|error| self.of(member, error))
     }
@@ -479,7 +478,7 @@ impl Run {
             return Err(self.error_of_stuck(member));
         }
         self.engine.seats[member].look(look).map_err(|error| {
-            if self.engine.seats[member].has_timed_out() {
+            if self.engine.seats[member].timeout().is_some() {
                 self.stuck.insert(member, error.clone());
             }
             self.of(member, error)

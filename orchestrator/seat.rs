@@ -90,15 +90,10 @@ impl Seat {
 
     /// An error of a simulator that has timed out since [`Seat::clear_timeout`].
     pub(crate) fn timeout(&self) -> Option<SimulatorError> {
-        match (&self.executor, self.has_timed_out()) {
-            (Executor::Thread(Thread { timeout: Some(timeout), .. }), true) => Some(no_reply(*timeout)),
+        match &self.executor {
+            Executor::Thread(thread) if thread.has_timed_out => thread.timeout.map(no_reply),
             _ => None,
         }
-    }
-
-    /// Whether the simulator has timed out since [`Seat::clear_timeout`].
-    pub(crate) fn has_timed_out(&self) -> bool {
-        matches!(&self.executor, Executor::Thread(thread) if thread.has_timed_out)
     }
 
     /// Forgets that the simulator has timed out, now that it is where it has to be.

@@ -2,13 +2,12 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use crate::common;
 use nalgebra::Vector3;
 use partita::{avi_cloth::Membrane, prelude::*};
 use partita_mesh::{Mesh, Side};
 
 type V3 = Vector3<f64>;
-
-const G: f64 = 9.81;
 
 /// Of 0.5 kg in a square metre, without lateral contraction.
 fn fabric() -> Fabric {
@@ -31,19 +30,9 @@ fn cloth_carries_a_ball_and_pins_carry_both() {
     scene.contact("sheet", "rigid");
     scene.add(rigid).add(cloth);
     let mut run = scene.build().unwrap();
-    let given = |run: &mut Run| {
-        let ledger = run.simulator_ledger("sheet").unwrap().unwrap();
-        let pins = ledger.external.unwrap().linear[1] + ledger.mass * G * run.time();
-        (pins, run.ledgers()[0].got.linear[1])
-    };
     // Then it has bounced long enough: in the eighth second they are off by half a hundredth.
     run.for_seconds(7.0).unwrap();
-    let before = given(&mut run);
-    run.for_seconds(1.0).unwrap();
-    let after = given(&mut run);
-    let (pins, push) = (after.0 - before.0, after.1 - before.1);
-    assert!((pins / (1.5 * G) - 1.0).abs() < 0.01, "pins carry {pins} N of {} N", 1.5 * G);
-    assert!((push / G - 1.0).abs() < 0.01, "cloth pushes with {push} N for {G} N");
+    common::assert_pins_carry(&mut run);
 }
 
 /// A body that is tied to a strip's lower corners leads it and feels its weight; so does one that a strip leads. What one loses the other

@@ -2,7 +2,7 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use crate::common::sample::Sample;
+use crate::common::{self, sample::Sample};
 use nalgebra::Vector3;
 use partita::{prelude::*, simulator::Outcome};
 use partita_mesh::{Mesh, Side};
@@ -38,18 +38,8 @@ fn ball_over_trampoline(scheme: Scheme, rate: Rate, fabric: Fabric, mass: f64, h
 fn cloth_carries_a_ball_and_pins_carry_both() {
     let (mut run, _) =
         ball_over_trampoline(Scheme::Interleaved, Rate::hz(240.0), Fabric::cotton().damping(0.02), 1.0, 0.0);
-    let given = |run: &mut Run| {
-        let ledger = run.simulator_ledger("sheet").unwrap().unwrap();
-        let pins = ledger.external.unwrap().linear[1] + ledger.mass * G * run.time();
-        (pins, run.ledgers()[0].got.linear[1])
-    };
     run.for_seconds(4.0).unwrap();
-    let before = given(&mut run);
-    run.for_seconds(1.0).unwrap();
-    let after = given(&mut run);
-    let (pins, push) = (after.0 - before.0, after.1 - before.1);
-    assert!((pins / (1.5 * G) - 1.0).abs() < 0.01, "pins carry {pins} N of {} N", 1.5 * G);
-    assert!((push / G - 1.0).abs() < 0.01, "cloth pushes with {push} N for {G} N");
+    common::assert_pins_carry(&mut run);
 }
 
 /// Cloth follows the ball as if nothing could move it, so one lighter than what it meets would be thrown: plain interleaving wants

@@ -37,6 +37,22 @@ pub fn tied_masses(leader: f64, follower: f64, dt: f64, scheme: impl Into<Scheme
     (scene.build().unwrap(), handle)
 }
 
+/// Asserts that over a second `sheet`, 0.5 kg of pinned cloth, bears a body of 1 kg, and its pins bear both.
+pub fn assert_pins_carry(run: &mut Run) {
+    const G: f64 = 9.81;
+    let given = |run: &mut Run| {
+        let ledger = run.simulator_ledger("sheet").unwrap().unwrap();
+        let pins = ledger.external.unwrap().linear[1] + ledger.mass * G * run.time();
+        (pins, run.ledgers()[0].got.linear[1])
+    };
+    let before = given(run);
+    run.for_seconds(1.0).unwrap();
+    let after = given(run);
+    let (pins, push) = (after.0 - before.0, after.1 - before.1);
+    assert!((pins / (1.5 * G) - 1.0).abs() < 0.01, "pins carry {pins} N of {} N", 1.5 * G);
+    assert!((push / G - 1.0).abs() < 0.01, "cloth pushes with {push} N for {G} N");
+}
+
 /// √(k/m) of the chain in [`hanging_chain`], its fastest part [1/s].
 pub const CHAIN_RATE: f64 = 50.0;
 

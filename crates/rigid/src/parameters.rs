@@ -62,15 +62,15 @@ impl Parameters {
     pub(crate) fn check(&self) -> Result<(), SimulatorError> {
         check_vector("gravity [m/s²]", self.gravity)?;
         check_positive("top_speed [m/s]", self.top_speed)?;
-        for (field, count) in
-            [("substeps", self.substeps), ("solver_iterations", self.solver_iterations), ("sweeps", self.sweeps)]
-        {
-            if !(1..=10_000).contains(&count) {
-                return Err(SimulatorError::refused(field, count, "from 1 to 10000"));
+        for (field, count, least) in [
+            ("substeps", self.substeps, 1),
+            ("solver_iterations", self.solver_iterations, 1),
+            ("sweeps", self.sweeps, 1),
+            ("impacts", self.impacts, 0),
+        ] {
+            if !(least..=10_000).contains(&count) {
+                return Err(SimulatorError::refused(field, count, format!("from {least} to 10000")));
             }
-        }
-        if self.impacts > 10_000 {
-            return Err(SimulatorError::refused("impacts", self.impacts, "at most 10000"));
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ struct Body {
 
 impl RigidBodies {
     /// See [`partita_simulator::Simulator::settings`].
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn world_settings(&self) -> Settings {
         let of = |body: RigidBodyHandle| {
             let body = &self.state.bodies[body];
             let shape = body.colliders().first().map(|&collider| &self.state.colliders[collider]);

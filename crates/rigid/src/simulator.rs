@@ -69,7 +69,7 @@ impl Simulator for RigidBodies {
     }
 
     fn settings(&self) -> Settings {
-        RigidBodies::settings(self)
+        self.world_settings()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -72,8 +72,7 @@ fn row(begin: &Begin, stages: &Stages, number: usize, frame: &Frame) -> Vec<Opti
         cells.extend((0..18).map(|k| impulses.map(|kinds| kinds[k / 6][k % 6])));
     }
     for (simulator, stage) in stages {
-        let took = numbers.stages.get(*simulator).and_then(|list| list.iter().find(|(name, _)| name == stage));
-        cells.push(took.map(|(_, milliseconds)| *milliseconds));
+        cells.push(numbers.stage(*simulator, stage));
     }
     cells.push(Some(numbers.coupling));
     cells

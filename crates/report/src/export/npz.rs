@@ -19,7 +19,7 @@
 //! | `stages`, `stage_times`                  | (k, 2), (frames, k)       | simulator, stage; mean over the windows of a frame `[ms]` |
 //! | `impulses`                               | (frames, i, 3, 6)         | used, got, pending `[N s]`, `[N m s]`    |
 //!
-//! What a simulator does not know is NaN, and so is a stage that a frame does not have.
+//! Unknown values are NaN, also the times of stages that a frame does not have.
 
 use std::io::{BufWriter, Write};
 
@@ -218,11 +218,7 @@ impl NumberArrays {
         }
         let iterations = |i| n.iterations.get(i).copied().unwrap_or(f64::NAN);
         arrays.floats(self.iterations, &simulators.map(iterations).collect::<Vec<_>>())?;
-        let took = |(simulator, stage): &(usize, String)| {
-            let list = n.stages.get(*simulator)?;
-            list.iter().find(|(name, _)| name == stage).map(|(_, milliseconds)| *milliseconds)
-        };
-        let times = self.stages.iter().map(|stage| took(stage).unwrap_or(f64::NAN));
+        let times = self.stages.iter().map(|(simulator, stage)| n.stage(*simulator, stage).unwrap_or(f64::NAN));
         arrays.floats(self.stage_times, &times.collect::<Vec<_>>())?;
         let impulse = |i| n.impulses.get(i).copied().unwrap_or([[f64::NAN; 6]; 3]);
         let impulses: Vec<[[f64; 6]; 3]> = (0..begin.interfaces.len()).map(impulse).collect();

@@ -312,8 +312,7 @@ fn stages(begin: &Begin, numbers: &[(f64, Numbers)]) -> Vec<Stage> {
             }
         }
         for name in names {
-            let took = |n: &Numbers| n.stages.get(s)?.iter().find(|(other, _)| other == name).map(|(_, ms)| *ms as f32);
-            let milliseconds = numbers.iter().map(|(_, n)| took(n).unwrap_or(0.0)).collect();
+            let milliseconds = numbers.iter().map(|(_, n)| n.stage(s, name).unwrap_or(0.0) as f32).collect();
             stages.push(Stage { name: format!("{simulator}: {name}"), milliseconds });
         }
     }

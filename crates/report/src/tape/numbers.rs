@@ -32,3 +32,11 @@ pub struct Numbers {
     /// the first shape [-]. `None` for rigid surfaces.
     pub strains: Vec<Option<[f64; 2]>>,
 }
+
+impl Numbers {
+    /// Time of a stage of a simulator in a window [ms]; none if it did not run.
+    pub(crate) fn stage(&self, simulator: usize, name: &str) -> Option<f64> {
+        let stages = self.stages.get(simulator)?;
+        stages.iter().find(|(stage, _)| stage == name).map(|(_, milliseconds)| *milliseconds)
+    }
+}
